@@ -59,8 +59,6 @@ Edit = Annotated[
 ]
 
 
-
-
 class Edited(Value):
     """The new workflow and the edges ``(seen, by)`` that a removal took with it."""
 
@@ -99,7 +97,12 @@ def apply_edits(
 
 
 def _apply_one(
-    steps: list[Step], edit: Edit, pool: set[str] | None, dropped: list[tuple[str, str]], *, every_id: set[str]
+    steps: list[Step],
+    edit: Edit,
+    pool: set[str] | None,
+    dropped: list[tuple[str, str]],
+    *,
+    every_id: set[str],
 ) -> list[Step]:
     match edit:
         case SetInstruction():
@@ -143,7 +146,14 @@ def _changed(steps: list[Step], step_id: str, **changes: object) -> list[Step]:
 
 
 def _renumbered(steps: Sequence[Step]) -> list[Step]:
-    return [step.model_copy(update={"position": place}) for place, step in enumerate(steps)]
+    """Positions counted anew, and each access list in their order again."""
+    order = {step.step_id: place for place, step in enumerate(steps)}
+    return [
+        step.model_copy(
+            update={"position": place, "access": tuple(sorted(step.access, key=order.__getitem__))}
+        )
+        for place, step in enumerate(steps)
+    ]
 
 
 def _check_worker(worker: str, pool: set[str] | None) -> None:
@@ -155,14 +165,17 @@ def _check_worker(worker: str, pool: set[str] | None) -> None:
         )
 
 
-def _sorted_access(steps: Sequence[Step], step_id: str, access: Sequence[str], *, before: int | None = None) -> tuple[str, ...]:
+def _sorted_access(
+    steps: Sequence[Step], step_id: str, access: Sequence[str], *, before: int | None = None
+) -> tuple[str, ...]:
     limit = _place(steps, step_id) if before is None else before
     places = []
     for seen in access:
         place = _place(steps, seen)
         if place >= limit:
             raise InvalidEdit(
-                f"Step {limit + 1} ({step_id}) cannot see step {place + 1} ({seen}), which does not come before it.",
+                f"Step {limit + 1} ({step_id}) cannot see step {place + 1} ({seen}): "
+                "it does not come before it.",
                 hint="A step sees earlier steps only. Move one of them first.",
                 details={"edge": [seen, step_id]},
             )
@@ -175,14 +188,18 @@ def _added(steps: list[Step], edit: AddStep, pool: set[str] | None, every_id: se
     if len(steps) >= MAX_STEPS:
         raise InvalidEdit(f"A workflow has at most {MAX_STEPS} steps.", hint="Remove one first.")
     if not edit.instruction.strip():
-        raise InvalidEdit("The instruction of the new step is empty.", hint="Write what the worker should do.")
+        raise InvalidEdit(
+            "The instruction of the new step is empty.", hint="Write what the worker should do."
+        )
     taken = every_id | {step.step_id for step in steps}
     step_id = edit.step_id or next_step_id(taken)
     if step_id in {step.step_id for step in steps}:
         raise InvalidEdit(f"There is already a step {step_id!r}.", hint="Leave step_id out to have one made.")
     place = len(steps) if edit.position is None else min(edit.position, len(steps))
     access = _sorted_access(steps, step_id, edit.access, before=place)
-    new = Step(step_id=step_id, position=place, instruction=edit.instruction, worker=edit.worker, access=access)
+    new = Step(
+        step_id=step_id, position=place, instruction=edit.instruction, worker=edit.worker, access=access
+    )
     return _renumbered([*steps[:place], new, *steps[place:]])
 
 
@@ -190,13 +207,16 @@ def _removed(steps: list[Step], edit: RemoveStep, dropped: list[tuple[str, str]]
     place = _place(steps, edit.step_id)
     if len(steps) == 1:
         raise InvalidEdit(
-            "The only step cannot be removed.", hint="Change its instruction or worker, or add another step first."
+            "The only step cannot be removed.",
+            hint="Change its instruction or worker, or add another step first.",
         )
     kept = []
     for step in (*steps[:place], *steps[place + 1 :]):
         if edit.step_id in step.access:
             dropped.append((edit.step_id, step.step_id))
-            step = step.model_copy(update={"access": tuple(seen for seen in step.access if seen != edit.step_id)})
+            step = step.model_copy(
+                update={"access": tuple(seen for seen in step.access if seen != edit.step_id)}
+            )
         kept.append(step)
     return _renumbered(kept)
 

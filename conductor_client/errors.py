@@ -74,7 +74,13 @@ class StatusError(ConductorError):
     """The backend answered with an error status."""
 
     def __init__(
-        self, message: str, *, status_code: int, kind: str, hint: str = "", details: Mapping[str, Any] | None = None
+        self,
+        message: str,
+        *,
+        status_code: int,
+        kind: str,
+        hint: str = "",
+        details: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message, hint=hint)
         self.status_code = status_code

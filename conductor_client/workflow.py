@@ -66,7 +66,9 @@ class Workflow(Value):
                         "a step sees earlier steps of its own workflow only"
                     )
             if len(set(step.access)) != len(step.access):
-                raise ValueError(f"step {place + 1} ({step.step_id!r}) lists the same step twice in its access")
+                raise ValueError(
+                    f"step {place + 1} ({step.step_id!r}) lists the same step twice in its access"
+                )
             if list(step.access) != sorted(step.access, key=seen.index):
                 raise ValueError(f"the access list of step {place + 1} is not in order of position")
             seen.append(step.step_id)
@@ -101,7 +103,9 @@ def workflow_of(
     for place, (worker, instruction, access) in enumerate(steps):
         outside = [number for number in access if not 0 <= number < place]
         if outside:
-            raise ValueError(f"step {place + 1} cannot see position {outside[0]}: only 0 to {place - 1} come before it")
+            raise ValueError(
+                f"step {place + 1} cannot see position {outside[0]}: only 0 to {place - 1} come before it"
+            )
         rows.append(
             Step(
                 step_id=ids[place],

@@ -91,4 +91,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> Iterator[None]:
     yield
     missing = {str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])}
     for reason in sorted(missing):
-        terminalreporter.write_line(f"!! NOT TESTED: {reason.removeprefix('Skipped: ')}", yellow=True, bold=True)
+        terminalreporter.write_line(
+            f"!! NOT TESTED: {reason.removeprefix('Skipped: ')}", yellow=True, bold=True
+        )

@@ -80,7 +80,9 @@ def test_library_is_imported_in_one_module_and_lazily(library: str) -> None:
 def test_views_do_not_import_each_other() -> None:
     for path in (ROOT / "app" / "views").glob("*.py"):
         for name, _ in imports_of(path):
-            assert not (name.startswith("app.views.") and name != f"app.views.{path.stem}"), f"{name_of(path)}: {name}"
+            assert not (name.startswith("app.views.") and name != f"app.views.{path.stem}"), (
+                f"{name_of(path)}: {name}"
+            )
 
 
 def test_only_state_touches_the_session_and_the_address() -> None:
@@ -134,7 +136,9 @@ def test_readme_tree_names_every_package_folder_and_nothing_else() -> None:
     for line in tree.splitlines():
         match = re.match(r"\s*([\w./-]+?)/?\s{2,}\S", line)
         if match and "/" in match.group(1):
-            assert (ROOT / match.group(1)).exists(), f"README's tree names {match.group(1)}, which is not there"
+            assert (ROOT / match.group(1)).exists(), (
+                f"README's tree names {match.group(1)}, which is not there"
+            )
     for package in PACKAGES:
         for path in sorted((ROOT / package).iterdir()):
             is_package = path.is_dir() and path.name != "__pycache__" and any(path.iterdir())

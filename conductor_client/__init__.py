@@ -1,0 +1,1 @@
+"""The vocabulary of Conductor Studio and the client of its API. Depends on pydantic and httpx only."""
