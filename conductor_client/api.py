@@ -202,6 +202,19 @@ class WorkerTestReply(Value):
     hint: str = ""
 
 
+class ShareReply(Value):
+    """The read-only address of a run: path and key, without scheme and host."""
+
+    path: str
+
+
+class ExamplePrompt(Value):
+    """A prompt to start from; ``title`` is a few words."""
+
+    title: str
+    prompt: str
+
+
 class ErrorBody(Value):
     type: str
     message: str

@@ -70,6 +70,8 @@ class RunCreated(_Event):
     edits: tuple[Edit, ...] = ()
     fresh: bool | tuple[str, ...] = False
     """``True`` or the step ids that must not be reused."""
+    reuse: bool = False
+    """Whether answers of the whole store may stand for calls; a fork looks up its lineage in any case."""
     origin: Origin = "page"
     seed: int | None = None
     request_options: Mapping[str, Any] = Field(default_factory=dict)

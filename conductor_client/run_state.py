@@ -112,6 +112,7 @@ def fold(events: Iterable[RunEvent], state: RunState | None = None) -> RunState:
     Raises:
         ValueError: the first event of a run is not ``run_created``.
     """
+    is_changed = False
     for event in events:
         if state is None:
             if not isinstance(event, RunCreated):
@@ -122,11 +123,11 @@ def fold(events: Iterable[RunEvent], state: RunState | None = None) -> RunState:
         changes = _changes(state, event)
         changes["last_seq"] = max(state.last_seq, event.seq)
         state = state.model_copy(update=changes)
-        if event.kind.startswith(("plan_", "step_", "run_", "round_")):
-            state = state.model_copy(update=_totals(state))
+        is_changed = True
     if state is None:
         raise ValueError("no events: a run begins with run_created")
-    return state
+    # Totals follow from the state alone: once at the end, or a long run would cost the square of its events.
+    return state.model_copy(update=_totals(state)) if is_changed else state
 
 
 def _changes(state: RunState, event: RunEvent) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class ServerSentEvent(NamedTuple):
-    """One event. ``event`` is ``"message"`` when the stream named none, ``last_id`` empty when it gave none."""
+    """One event. ``event`` is ``"message"`` when the stream named none; ``last_id`` may be empty."""
 
     event: str
     data: str
@@ -19,8 +19,9 @@ class ServerSentEvent(NamedTuple):
 
 
 def read_events(chunks: Iterable[bytes]) -> Iterator[ServerSentEvent]:
-    """Yields events as soon as their empty line has arrived; comments and an unfinished tail yield nothing."""
-    name, data, last_id = "", [], ""  # type: str, list[str], str
+    """Yields events as soon as their empty line is there; comments and an unfinished tail yield nothing."""
+    name, last_id = "", ""
+    data: list[str] = []
     for line in _lines(chunks):
         if not line:
             if data:
@@ -38,8 +39,10 @@ def read_events(chunks: Iterable[bytes]) -> Iterator[ServerSentEvent]:
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    rest = b""
+    unfinished: list[bytes] = []  # joined once per line, so that one line of many megabytes costs linear time
     for chunk in chunks:
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            yield line.removesuffix(b"\r").decode("utf-8", errors="replace")
+        first, *others = chunk.split(b"\n")
+        unfinished.append(first)
+        for part in others:
+            yield b"".join(unfinished).removesuffix(b"\r").decode("utf-8", errors="replace")
+            unfinished = [part]

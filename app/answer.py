@@ -1,0 +1,122 @@
+"""The final answer, on top of the graph: as safe Markdown or as the raw text, and what to do with it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import commands
+from app.figures import size
+from app.markdown import literal, sanitised
+from components.copy_button import copy_button
+from conductor_client.catalogue import text
+from conductor_client.errors import StepError
+from conductor_client.run_state import RunState
+
+MOST_SHOWN = 100_000
+"""Characters of a text that are drawn; the rest is in the download."""
+LONG = 2_500
+"""Characters above which the answer gets a scroll bar of its own, so that the graph stays near."""
+TALL_PX = 420
+MOST_COPIED = 1_000_000
+"""Characters that a copy button carries."""
+
+
+def draw(run: RunState) -> None:
+    """The answer of a run that has ended, marked when it is partial or from a failed run."""
+    if not run.has_ended:
+        return
+    _problem(run)
+    if run.final_output is None:
+        return
+    with st.container(border=True, key="answer"):
+        is_raw = _head(run)
+        _body(run.final_output, is_raw=is_raw)
+        st.chat_input(
+            text("studio.follow_up"),
+            key="studio.follow_up",
+            on_submit=commands.ask_follow_up,
+            args=(run, "studio.follow_up"),
+        )
+    if run.messages:
+        _conversation(run)
+
+
+def _problem(run: RunState) -> None:
+    if run.status == "cancelled":
+        st.info(text("studio.was_stopped"), icon=":material/stop_circle:")
+    elif run.error is not None and run.status == "failed":
+        draw_step_error(run.error)
+
+
+def draw_step_error(error: StepError) -> None:
+    """Why a run or a step failed, and what helps."""
+    said = f"**{literal(error.message)}**" + (f"  \n{literal(error.hint)}" if error.hint else "")
+    st.error(said, icon=":material/error:")
+
+
+def _head(run: RunState) -> bool:
+    """The title line; returns whether the raw text is wanted."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"##### {text('studio.answer')}", width="content", anchors=False)
+        if run.partial:
+            st.badge(text("studio.partial"), icon=":material/incomplete_circle:", color="orange")
+        elif run.status == "failed":
+            st.badge(text("studio.of_failed_run"), icon=":material/warning:", color="red")
+        st.space("stretch")
+        chosen = st.segmented_control(
+            text("studio.answer_form"),
+            ["drawn", "raw"],
+            default="drawn",
+            required=True,
+            format_func=lambda form: text(f"studio.answer_{form}"),
+            key="studio.answer_form",
+            label_visibility="collapsed",
+        )
+        draw_copy(run.final_output or "", key="answer.copy", label=text("studio.copy_answer"))
+    return chosen == "raw"
+
+
+def _body(said: str, *, is_raw: bool) -> None:
+    is_long = len(said) > LONG or said.count("\n") > 40
+    with st.container(height=TALL_PX if is_long else "content", border=False, key="answer.body"):
+        if is_raw:
+            draw_text(said, key="answer.raw")
+        else:
+            st.markdown(sanitised(said[:MOST_SHOWN]), anchors=False)
+            _rest(said, key="answer.whole")
+
+
+def draw_text(said: str, *, key: str, language: str | None = None) -> None:
+    """A text exactly as it is, with a copy button; a very long one is cut and offered whole as a file."""
+    st.code(said[:MOST_SHOWN], language=language, wrap_lines=True)
+    _rest(said, key=key)
+
+
+def _rest(said: str, *, key: str) -> None:
+    if len(said) <= MOST_SHOWN:
+        return
+    content = said.encode()
+    st.caption(text("common.cut", shown=f"{MOST_SHOWN:,}", n=f"{len(said):,}"))
+    st.download_button(
+        text("common.download_whole", size=size(len(content))),
+        content,
+        file_name="output.txt",
+        mime="text/plain",
+        key=key,
+        on_click="ignore",
+        icon=":material/download:",
+    )
+
+
+def draw_copy(said: str, *, key: str, label: str, is_path: bool = False) -> None:
+    """A button that copies; none for texts too long for a clipboard."""
+    if len(said) <= MOST_COPIED:
+        copied, failed = text("common.copied"), text("common.copy_failed")
+        copy_button(said, label=label, copied=copied, failed=failed, key=key, is_path=is_path)
+
+
+def _conversation(run: RunState) -> None:
+    with st.expander(text("studio.conversation", n=len(run.messages) // 2), icon=":material/forum:"):
+        for message in run.messages:
+            with st.chat_message(message.role if message.role != "system" else "assistant"):
+                st.markdown(sanitised(message.content[:MOST_SHOWN]), anchors=False)

@@ -1,0 +1,93 @@
+"""The graph's twin: the same workflow as a table, every cell of it reachable by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app import commands, state
+from app.table_edits import Row, edits_between, rows_of
+from conductor_client.catalogue import text
+from conductor_client.errors import InvalidEdit
+from conductor_client.pool import WorkerInfo
+from conductor_client.workflow import Workflow
+
+
+def draw(*, source: str, base: Workflow, workflow: Workflow, workers: Sequence[WorkerInfo]) -> None:
+    """The table and the button that turns what was changed in it into edits of the draft.
+
+    The table is keyed by the drafted workflow: a refused change stays in the cells, an accepted one starts
+    anew.
+    """
+    key = f"table.{workflow.workflow_id}"
+    rows = rows_of(workflow)
+    st.caption(text("edit.table_help"))
+    edited = st.data_editor(
+        [_cells(row) for row in rows],
+        key=key,
+        num_rows="dynamic",
+        hide_index=True,
+        width="stretch",
+        column_order=["number", "order", "worker", "instruction", "sees"],
+        column_config=_columns(workflow, workers),
+    )
+    st.button(
+        text("edit.apply_table"),
+        key=f"{key}.apply",
+        icon=":material/table_edit:",
+        on_click=_apply,
+        args=(source, base, workflow, _rows(edited)),
+    )
+
+
+def _cells(row: Row) -> dict[str, Any]:
+    return {
+        "number": row.number,
+        "order": row.order,
+        "worker": row.worker,
+        "instruction": row.instruction,
+        "sees": [str(number) for number in row.sees],
+    }
+
+
+def _columns(workflow: Workflow, workers: Sequence[WorkerInfo]) -> dict[str, Any]:
+    names = [worker.name for worker in workers]
+    names += sorted({step.worker for step in workflow.steps} - set(names))
+    numbers = [str(step.position + 1) for step in workflow.steps]
+    column = st.column_config
+    return {
+        "number": column.NumberColumn(text("edit.column_step"), disabled=True, width="small"),
+        "order": column.NumberColumn(
+            text("edit.column_order"), help=text("edit.column_order_help"), width="small", step=0.5
+        ),
+        "worker": column.SelectboxColumn(text("edit.worker"), options=names, width="medium"),
+        "instruction": column.TextColumn(text("edit.instruction"), width="large"),
+        "sees": column.MultiselectColumn(text("edit.sees"), options=numbers, help=text("edit.sees_help")),
+    }
+
+
+def _rows(edited: Any) -> tuple[Row, ...]:
+    """The rows of the table as it stands; Streamlit gives back a list of the same kind that it was given."""
+    return tuple(_row(cells) for cells in edited)
+
+
+def _row(cells: Mapping[str, Any]) -> Row:
+    number, order = cells.get("number"), cells.get("order")
+    return Row(
+        number=int(number) if number else None,
+        order=None if order is None else float(order),
+        worker=str(cells.get("worker") or ""),
+        instruction=str(cells.get("instruction") or ""),
+        sees=tuple(sorted(int(each) for each in cells.get("sees") or ())),
+    )
+
+
+def _apply(source: str, base: Workflow, workflow: Workflow, rows: tuple[Row, ...]) -> None:
+    try:
+        edits = edits_between(workflow, rows)
+    except InvalidEdit as problem:
+        state.tell("error", problem.message, problem.hint)
+        return
+    commands.apply_edits(source, base, edits)

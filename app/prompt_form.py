@@ -1,0 +1,183 @@
+"""The prompt box and what stands around it: examples, conductor, workers, limits, the workflow's source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import commands, library, readiness, resources, state
+from app.figures import shortened
+from app.markdown import literal
+from app.readiness import Obstacle
+from conductor_client.catalogue import text
+from conductor_client.pool import ConductorInfo, PoolView, WorkerInfo
+
+BOX_PX = 110
+"""Height of the prompt box; it can be pulled larger."""
+
+
+def draw(*, is_hero: bool) -> None:
+    """The whole form. ``is_hero``: nothing else is on the page, so examples are offered."""
+    with st.container(border=True, key="composer"):
+        st.text_area(
+            text("studio.prompt"),
+            key=state.PROMPT,
+            height=BOX_PX,
+            placeholder=text("studio.prompt_placeholder"),
+            label_visibility="collapsed",
+            persist_state="session",
+        )
+        with resources.errors_shown():
+            pool = resources.pool(state.value(state.POOL))
+            conductors = resources.conductors()
+            _controls(pool, conductors)
+    if is_hero and not str(state.value(state.PROMPT, "")).strip():
+        _examples()
+
+
+def _controls(pool: PoolView, conductors: Sequence[ConductorInfo]) -> None:
+    is_sketched = state.sketch() is not None and state.run_id() is None
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        if not is_sketched:
+            _conductor(conductors)
+        _workers(pool)
+        _limits()
+        library.draw_source()
+        if not is_sketched:
+            st.toggle(
+                text("studio.plan_first"),
+                key=state.PLAN_FIRST,
+                help=text("studio.plan_first_help"),
+                persist_state="session",
+            )
+        st.space("stretch")
+        chosen = readiness.chosen_conductor(conductors, state.value(state.CONDUCTOR))
+        found = readiness.obstacle(
+            pool, chosen, chosen=state.value(state.WORKERS, ()), is_planned=is_sketched
+        )
+        _run_button(found)
+    if found is not None:
+        _obstacle(found)
+
+
+def _run_button(found: Obstacle | None) -> None:
+    is_sketched = state.sketch() is not None and state.run_id() is None
+    plan_first = bool(state.value(state.PLAN_FIRST, False)) and not is_sketched
+    label = "studio.run_sketch" if is_sketched else "studio.plan" if plan_first else "studio.run"
+    st.button(
+        text(label),
+        key="studio.go",
+        type="primary",
+        icon=":material/account_tree:" if plan_first else ":material/play_arrow:",
+        shortcut="mod+enter",
+        disabled=found is not None,
+        on_click=commands.press_run,
+        help=None if found is None else literal(found.message),
+    )
+
+
+def _obstacle(found: Obstacle) -> None:
+    said = f"**{literal(found.message)}**"
+    if found.hint:
+        said += f"  \n{literal(found.hint)}"
+    st.warning(said, icon=":material/block:")
+    st.page_link("views/workers.py", label=text("studio.to_workers"), icon=":material/group_work:")
+
+
+def _conductor(conductors: Sequence[ConductorInfo]) -> None:
+    by_id = {conductor.conductor_id: conductor for conductor in conductors}
+    if not by_id:
+        return
+    held = state.value(state.CONDUCTOR)
+    if held not in by_id:
+        first = readiness.chosen_conductor(conductors, None)
+        state.put(state.CONDUCTOR, first.conductor_id if first else None)
+
+    def title(conductor_id: str) -> str:
+        conductor = by_id[conductor_id]
+        return conductor.title if conductor.ready else text("studio.not_ready", name=conductor.title)
+
+    st.selectbox(
+        text("studio.conductor"),
+        list(by_id),
+        key=state.CONDUCTOR,
+        format_func=title,
+        width=240,
+        persist_state="session",
+        help=text("studio.conductor_help"),
+    )
+
+
+def _workers(pool: PoolView) -> None:
+    chosen = list(state.value(state.WORKERS, ()))
+    n = len(readiness.usable(pool, chosen))
+    label = text("studio.workers_chosen", n=n) if chosen else text("studio.workers_all", n=n)
+    with st.popover(label, icon=":material/group_work:"):
+        if len(pool.pools) > 1:
+            if state.value(state.POOL) not in pool.pools:
+                state.put(state.POOL, pool.name)
+            st.selectbox(text("studio.pool"), pool.pools, key=state.POOL, persist_state="session", width=320)
+        st.multiselect(
+            text("studio.workers"),
+            [worker.name for worker in pool.workers],
+            key=state.WORKERS,
+            placeholder=text("studio.workers_placeholder"),
+            persist_state="session",
+            width=320,
+            help=text("studio.workers_help"),
+        )
+        for worker in pool.workers:
+            _worker_line(worker)
+
+
+def _worker_line(worker: WorkerInfo) -> None:
+    name = f"**{literal(worker.name)}**"
+    if worker.ready:
+        said = literal(shortened(worker.description or worker.model, 80))
+        st.caption(f":green[:material/check_circle:] {name} · {said}")
+    else:
+        said = literal(" ".join(part for part in (worker.missing, worker.how_to_get) if part))
+        st.caption(f":orange[:material/pending:] {name} · {said}")
+
+
+def _limits() -> None:
+    set_limits = commands.limits().model_dump(exclude_defaults=True)
+    label = text("studio.limits_set", n=len(set_limits)) if set_limits else text("studio.limits")
+    with st.popover(label, icon=":material/speed:"):
+        st.caption(text("studio.limits_help"))
+        _limit(state.MAX_STEPS, "studio.max_steps", least=1, step=1)
+        _limit(state.MAX_TOKENS, "studio.max_tokens", least=1, step=500)
+        _limit(state.MAX_OUTPUT_TOKENS, "studio.max_output_tokens", least=1, step=100)
+        _limit(state.MAX_USD, "studio.max_usd", least=0.0, step=0.01)
+        _limit(state.MAX_WALL_S, "studio.max_wall_s", least=1.0, step=10.0)
+
+
+def _limit(key: str, label: str, *, least: float, step: float) -> None:
+    st.number_input(
+        text(label),
+        min_value=least,
+        value=None,
+        step=step,
+        key=key,
+        placeholder=text("studio.no_limit"),
+        persist_state="session",
+        width=320,
+    )
+
+
+def _examples() -> None:
+    with resources.errors_shown():
+        examples = resources.examples()
+        if not examples:
+            return
+        st.caption(text("studio.examples"))
+        with st.container(horizontal=True, gap="small", key="examples"):
+            for place, example in enumerate(examples):
+                st.button(
+                    literal(example.title),
+                    key=f"example.{place}",
+                    on_click=commands.use_example,
+                    args=(example.prompt,),
+                    help=literal(shortened(example.prompt, 200)),
+                )

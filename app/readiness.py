@@ -1,0 +1,69 @@
+"""Whether a prompt can run now, and if not, why and what helps. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conductor_client.catalogue import counted, text
+from conductor_client.pool import ConductorInfo, ModelState, PoolView, WorkerInfo
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """What stands in the way, and what to do about it."""
+
+    message: str
+    hint: str = ""
+
+
+def usable(pool: PoolView, chosen: Sequence[str] = ()) -> tuple[WorkerInfo, ...]:
+    """Workers that can be asked now: the ready ones among the chosen, or among all when none is chosen."""
+    return tuple(worker for worker in pool.workers if worker.ready and (not chosen or worker.name in chosen))
+
+
+def obstacle(
+    pool: PoolView, conductor: ConductorInfo | None, *, chosen: Sequence[str] = (), is_planned: bool = False
+) -> Obstacle | None:
+    """Why nothing can run, or ``None``. With ``is_planned`` the workflow is there and needs no conductor."""
+    if not usable(pool, chosen):
+        missing = next((worker for worker in pool.workers if not worker.ready), None)
+        hint = (missing.how_to_get or missing.missing or "") if missing else text("studio.empty_pool_hint")
+        key = "studio.no_chosen_worker" if chosen and usable(pool) else "studio.no_worker"
+        return Obstacle(text(key), hint)
+    if is_planned:
+        return None
+    if conductor is None:
+        return Obstacle(text("studio.no_conductor"), text("studio.no_conductor_hint"))
+    if not conductor.ready:
+        said = text("studio.conductor_missing", conductor=conductor.title, missing=conductor.missing or "")
+        return Obstacle(said, conductor.how_to_get or "")
+    return None
+
+
+def workers_line(pool: PoolView) -> str:
+    """How many workers are ready, in one line."""
+    return counted("studio.workers_ready", len(pool.workers), ready=len(usable(pool)))
+
+
+def unfinished(models: Sequence[ModelState]) -> tuple[ModelState, ...]:
+    """Models whose file is not there yet."""
+    return tuple(model for model in models if model.state != "ready")
+
+
+def is_fetching(models: Sequence[ModelState]) -> bool:
+    """Whether any file is being fetched now."""
+    return any(model.state == "fetching" for model in models)
+
+
+def progress(model: ModelState) -> float:
+    """How much of the file is there, from 0 to 1."""
+    return min(1.0, model.bytes_done / model.bytes_total) if model.bytes_total else 0.0
+
+
+def chosen_conductor(conductors: Sequence[ConductorInfo], wanted: str | None) -> ConductorInfo | None:
+    """The conductor of that id; without one, or when it is gone, the first that is ready."""
+    for conductor in conductors:
+        if conductor.conductor_id == wanted:
+            return conductor
+    return next((each for each in conductors if each.ready), conductors[0] if conductors else None)

@@ -1,0 +1,128 @@
+"""What the page asks the backend, and what it says when the backend cannot answer.
+
+Everything here is a question to the API. What does not change while a person looks (pool, conductors,
+examples) is kept for seconds; a run is folded from its newer events only; nothing unfinished is cached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from app import door, state
+from app.markdown import literal
+from conductor_client.api import ExamplePrompt, Lineage, SavedWorkflow
+from conductor_client.client import ConductorClient
+from conductor_client.errors import ConductorError, NotFound
+from conductor_client.events import RunEvent
+from conductor_client.pool import ConductorInfo, ModelState, PoolView
+from conductor_client.run_state import RunState, fold
+
+KEPT_S = 5
+"""Seconds for which pool, conductors and models are not asked for again."""
+
+
+@st.cache_resource
+def client() -> ConductorClient:
+    """The one client of this process, at the backend that the front door named."""
+    backend = door.backend()
+    return ConductorClient(backend.url, token=backend.token)
+
+
+@st.cache_data(ttl=KEPT_S, show_spinner=False, max_entries=20)
+def pool(name: str | None = None) -> PoolView:
+    """The pool of that name, ``None`` = the configured one."""
+    return client().pool(name)
+
+
+@st.cache_data(ttl=KEPT_S, show_spinner=False)
+def conductors() -> tuple[ConductorInfo, ...]:
+    """Every conductor, ready or not."""
+    return client().conductors()
+
+
+@st.cache_data(ttl=KEPT_S, show_spinner=False)
+def models() -> tuple[ModelState, ...]:
+    """The local model files and how far each is."""
+    return client().models()
+
+
+@st.cache_data(ttl=60, show_spinner=False)
+def examples() -> tuple[ExamplePrompt, ...]:
+    """Prompts to start from; none when the backend offers none."""
+    try:
+        return client().examples()
+    except NotFound:
+        return ()
+
+
+def workflows() -> tuple[SavedWorkflow, ...]:
+    """Workflows kept under a name."""
+    return client().workflows()
+
+
+def lineage(run_id: str) -> Lineage:
+    """Every run that shares an ancestor with this one."""
+    return client().lineage(run_id)
+
+
+def run(run_id: str) -> RunState:
+    """The run as it stands: the copy of this tab, brought up to date by the events it lacks."""
+    known = state.known_run(run_id)
+    if known is None:
+        known = client().run(run_id)
+    else:
+        newer = client().events(run_id, after=known.last_seq)
+        known = fold(newer, known) if newer else known
+    state.know_run(known)
+    if known.has_ended:
+        state.forget_start(run_id)
+    return known
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def events(run_id: str, until: int) -> tuple[RunEvent, ...]:
+    """The stored events of a run up to ``until`` (a ``seq``), for a replay; they do not change any more."""
+    return tuple(event for event in client().events(run_id) if event.seq <= until)
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """The one place where an error of the backend ends while the page is drawn. Bugs pass through."""
+    try:
+        yield
+    except ConductorError as problem:
+        draw_error(problem.message, problem.hint)
+
+
+@contextmanager
+def errors_kept() -> Iterator[None]:
+    """The same for callbacks: what went wrong is told on the next drawing."""
+    try:
+        yield
+    except ConductorError as problem:
+        state.tell("error", problem.message, problem.hint)
+
+
+def draw_error(message: str, hint: str = "") -> None:
+    """A problem, and under it what to do."""
+    said = literal(message) if not hint else f"{literal(message)}\n\n{literal(hint)}"
+    st.error(said, icon=":material/error:")
+
+
+def draw_notices() -> None:
+    """What callbacks left to be told: problems in the page, good news as a passing note."""
+    for notice in state.take_notices():
+        if notice.kind == "error":
+            draw_error(notice.message, notice.hint)
+        else:
+            st.toast(literal(notice.message), icon=":material/check:")
+
+
+def forget_readiness() -> None:
+    """Asks again what is ready: something has just arrived or was just begun."""
+    pool.clear()
+    conductors.clear()
+    models.clear()

@@ -1,0 +1,89 @@
+"""One stored run as a line of the history, and the way back after deleting it."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import streamlit as st
+
+from app import resources, state
+from app.figures import ago, seconds, shortened, tokens, usd
+from app.markdown import literal
+from app.run_bar import draw_badge
+from conductor_client.api import RunSummary
+from conductor_client.catalogue import counted, text
+
+
+def draw_line(run: RunSummary) -> None:
+    """Prompt (a link), status, figures, and the deletion."""
+    with st.container(border=True, key=f"line.{run.run_id}", gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            prompt = shortened(run.prompt, 140) or text("history.no_prompt")
+            st.page_link("views/studio.py", label=f"**{literal(prompt)}**", query_params={"run": run.run_id})
+            st.space("stretch")
+            draw_badge(run.status)
+            st.button(
+                text("history.delete"),
+                key=f"delete.{run.run_id}",
+                type="tertiary",
+                icon=":material/delete:",
+                on_click=_delete,
+                args=(run.run_id, prompt),
+            )
+        if run.snippet:
+            st.caption(found(run.snippet))
+        st.caption(literal(_figures(run)))
+
+
+def _figures(run: RunSummary) -> str:
+    parts = [ago(run.created_at), run.conductor, counted("common.steps", run.n_steps)]
+    if run.workers:
+        parts.append(shortened(", ".join(dict.fromkeys(run.workers)), 60))
+    parts.append(text("common.n_tokens", n=tokens(run.total_tokens, is_complete=run.tokens_complete)))
+    parts.append(usd(run.cost_usd, is_complete=run.cost_complete))
+    parts.append(seconds(run.wall_s))
+    if run.parent_run:
+        parts.append(text("history.is_fork"))
+    if run.origin != "page":
+        parts.append(text(f"history.origin_{run.origin}"))
+    return " · ".join(part for part in parts if part)
+
+
+def found(snippet: str) -> str:
+    """Where the words were found, as Markdown with the words bold."""
+    parts = snippet.replace("⟧", "⟦").split("⟦")
+    said = (literal(part) if place % 2 == 0 else f"**{literal(part)}**" for place, part in enumerate(parts))
+    return " ".join(part for part in said if part not in {"", "****"})
+
+
+def _delete(run_id: str, prompt: str) -> None:
+    with resources.errors_kept():
+        resources.client().delete_run(run_id)
+        state.note_deleted(state.Deleted(run_id, prompt))
+
+
+def draw_undo() -> None:
+    """The offer to bring the last deleted run back, each second anew; after ten the page is drawn without."""
+    gone = state.deleted()
+    if gone is None:
+        st.rerun()
+    left = max(1, math.ceil(gone.until - time.monotonic()))
+    with st.container(horizontal=True, vertical_alignment="center", border=True, gap="small", key="undo"):
+        st.markdown(text("history.deleted", prompt=literal(shortened(gone.prompt, 60))))
+        st.space("stretch")
+        st.button(
+            text("history.undo", n=left),
+            key="history.undo",
+            icon=":material/undo:",
+            on_click=_restore,
+            args=(gone.run_id,),
+        )
+
+
+def _restore(run_id: str) -> None:
+    with resources.errors_kept():
+        resources.client().restore_run(run_id)
+        state.tell("done", text("history.restored"))
+    state.note_deleted(None)
+    st.rerun()

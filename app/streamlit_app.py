@@ -1,0 +1,53 @@
+"""The router: page settings, the list of pages, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from conductor_client.catalogue import text
+
+VIEWS = Path(__file__).with_name("views")
+LOGO = Path(__file__).with_name("logo.svg")
+
+
+def main() -> None:
+    """Draws the page that the address names."""
+    st.set_page_config(page_title=text("common.product"), page_icon=":material/account_tree:", layout="wide")
+    page = st.navigation(
+        [
+            st.Page(
+                VIEWS / "studio.py",
+                title=text("studio.title"),
+                icon=":material/account_tree:",
+                help=text("studio.page_help"),
+                default=True,
+            ),
+            st.Page(
+                VIEWS / "history.py",
+                title=text("history.title"),
+                icon=":material/history:",
+                help=text("history.page_help"),
+            ),
+            st.Page(
+                VIEWS / "workers.py",
+                title=text("workers.title"),
+                icon=":material/group_work:",
+                help=text("workers.page_help"),
+            ),
+            st.Page(
+                VIEWS / "present.py",
+                title=text("present.title"),
+                icon=":material/slideshow:",
+                help=text("present.page_help"),
+                visibility="hidden",
+            ),
+        ],
+        position="top",
+    )
+    st.logo(LOGO, size="medium")
+    page.run()
+
+
+main()

@@ -1,0 +1,73 @@
+"""The Studio: a prompt, the workflow a conductor writes for it, and the run of that workflow, live."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import model_files, prompt_form, readiness, resources, state, workbench
+from conductor_client.catalogue import text
+
+
+def draw() -> None:
+    """The prompt form above, the workbench below. The workbench is filled first: the graph must not fade."""
+    hero, form, bench = st.container(), st.container(), st.container()
+    is_hero = state.run_id() is None and state.sketch() is None and state.plan_wanted() is None
+    with bench:
+        if not is_hero:
+            workbench.draw()
+        else:
+            resources.draw_notices()
+    _follow_opened_run()
+    with hero:
+        if is_hero:
+            _welcome()
+    with form:
+        prompt_form.draw(is_hero=is_hero)
+    with bench:
+        _make_plan()
+        if is_hero:
+            _models_on_their_way()
+
+
+def _welcome() -> None:
+    st.title(text("studio.welcome"), anchor=False)
+    st.markdown(text("studio.welcome_help"))
+
+
+def _follow_opened_run() -> None:
+    """A run that is opened here puts its own prompt into the box, once; what is typed later stays."""
+    run_id = state.run_id()
+    if run_id is None:
+        return
+    known = state.known_run(run_id)
+    if known is not None and state.is_newly_opened(run_id):
+        state.put(state.PROMPT, known.prompt)
+
+
+def _make_plan() -> None:
+    """A dry run: asks the conductor while the page says so, and shows what it wrote."""
+    wanted = state.plan_wanted()
+    if wanted is None:
+        return
+    with resources.errors_shown(), st.spinner(text("studio.planning"), show_time=True):
+        state.want_plan(None)
+        plan = resources.client().plan(wanted)
+        if plan.workflow is None:
+            said = "; ".join(diagnostic.said for diagnostic in plan.diagnostics)
+            resources.draw_error(text("studio.plan_rejected"), said)
+            return
+        state.keep_sketch(state.Sketch(plan.workflow, text("studio.from_plan"), plan=plan))
+        st.rerun()
+
+
+def _models_on_their_way() -> None:
+    """On the empty page: what is still missing of the local models, and how far it is."""
+    with resources.errors_shown():
+        if readiness.unfinished(resources.models()):
+            with st.container(border=True):
+                st.markdown(f"**{text('studio.models_missing')}**")
+                st.caption(text("studio.models_missing_help"))
+                model_files.draw(only_unfinished=True)
+
+
+draw()

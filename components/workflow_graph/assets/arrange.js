@@ -1,0 +1,52 @@
+// Chooses direction, card size, scale and stage height for the room there is. Pure: no DOM.
+
+import { CARD, LAYER_GAP, PILL, END_GAP, place } from "./layout.js";
+import { depths } from "./topology.js";
+
+const EDGE = 20; // px kept free around the drawing
+const NARROW = 600; // px; below, one column
+const SMALLEST = 0.62; // a scale under which words on a card are too small to read
+const MANY = 14; // steps from which on cards leave their text away
+
+/** {layout, view: {x, y, k}, height, isFixed, isCompact} for a stage `width` px wide and about `room` px high. */
+export function arrange(workflow, { width, room, direction = "auto", isPresent = false }) {
+  const isCompact = workflow.steps.length > MANY;
+  const height = isCompact ? 140 : CARD.height;
+  if (direction === "stack" || (direction === "auto" && width <= NARROW)) return column(workflow, width, height, isCompact);
+  const layers = 1 + Math.max(...depths(workflow).values());
+  const free = (width - 2 * EDGE - 2 * (PILL.width + END_GAP) - (layers - 1) * LAYER_GAP) / layers;
+  const card = { width: 4 * Math.floor(Math.min(316, Math.max(240, free)) / 4), height };
+  const right = place(workflow, { direction: "right", card });
+  const scale = (layout) => Math.min(1, (width - 2 * EDGE) / layout.width);
+  let layout = right;
+  if (direction !== "right" && (direction === "down" || scale(right) < SMALLEST)) {
+    const down = place(workflow, { direction: "down", card });
+    if (direction === "down" || scale(down) > 1.25 * scale(right)) layout = down;
+  }
+  return framed(layout, { width, room, isPresent, isCompact });
+}
+
+function framed(layout, { width, room, isPresent, isCompact }) {
+  const across = (width - 2 * EDGE) / layout.width, along = (room - 2 * EDGE) / layout.height;
+  let k = Math.min(isPresent ? 2 : 1, across);
+  if (isPresent) k = Math.max(0.3, Math.min(k, along));
+  else {
+    if (k < SMALLEST) k = Math.max(k, layout.direction === "right" ? 0.56 : SMALLEST);
+    if (along < k && layout.direction === "right") k = Math.max(along, Math.min(k, 0.72));
+  }
+  const height = isPresent ? room : Math.max(300, Math.ceil(layout.height * k) + 2 * EDGE);
+  const tallest = layout.direction === "down" ? Infinity : Math.max(room, 1100);
+  const shown = Math.min(height, tallest);
+  const x = Math.max(EDGE, (width - layout.width * k) / 2), y = Math.max(EDGE, (shown - layout.height * k) / 2);
+  return { layout, view: { x, y, k }, height: shown, isFixed: false, isCompact };
+}
+
+function column(workflow, width, height, isCompact) {
+  const edge = 4;
+  const gutter = place(workflow, { direction: "stack", card: { width: 0, height } }).width;
+  const card = { width: Math.min(440, Math.max(200, width - 2 * edge - gutter)), height };
+  const layout = place(workflow, { direction: "stack", card });
+  const k = Math.min(1, (width - 2 * edge) / layout.width);
+  const view = { x: Math.max(edge, (width - layout.width * k) / 2), y: 12, k };
+  return { layout, view, height: Math.ceil(layout.height * k) + 24, isFixed: true, isCompact };
+}

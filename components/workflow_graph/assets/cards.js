@@ -1,0 +1,186 @@
+// What a card says, as plain strings: pure, so that the page, the exported picture and the tests agree.
+
+import { dollars, duration, say, sayCount, total } from "./format.js";
+import { unused } from "./topology.js";
+
+/** Facts that all cards of one drawing share. */
+export function context(store) {
+  const { workflow, payload, view } = store;
+  const number = new Map((workflow?.steps ?? []).map((step, at) => [step.step_id, at + 1]));
+  return {
+    labels: payload.labels, number, view, now: store.now(), hasEnded: store.hasEnded, marks: payload.marks ?? {},
+    isDraft: payload.draft, unused: workflow ? unused(workflow) : new Set(), live: store.live,
+    tools: new Set((payload.workers ?? []).filter((each) => each.is_tool).map((each) => each.name)),
+  };
+}
+
+/** Everything one card shows. */
+export function cardOf(step, shared) {
+  const { labels, number } = shared;
+  const state = shared.view.steps[step.step_id] ?? null;
+  const mark = shared.marks[step.step_id];
+  const status = statusOf(state, mark, shared);
+  const word = say(labels, `status.${status}`);
+  const worker = status === "will_run" || status === "draft" ? step.worker : (state?.worker ?? step.worker);
+  const body = bodyOf(step, state, status, shared);
+  const sees = ofSteps("sees", step, shared);
+  const tag = shared.unused.has(step.step_id) ? say(labels, "unused") : "";
+  const foot = footOf(step, state, status, shared);
+  const time = timeOf(state, status, shared);
+  const label = say(labels, "card", { n: number.get(step.step_id), worker, status: word, sees });
+  return {
+    id: step.step_id, number: number.get(step.step_id), worker, isTool: shared.tools.has(worker), status, word, time, body, foot, tag,
+    instruction: step.instruction.trim(), label: tag ? `${label}, ${tag}` : label,
+  };
+}
+
+/** A sentence about what a step sees: `key`.none, .one or .other. */
+function ofSteps(key, { access }, { labels, number }) {
+  const form = access.length > 1 ? "other" : access.length ? "one" : "none";
+  return say(labels, `${key}.${form}`, { steps: listOf(labels, access.map((id) => number.get(id))) });
+}
+
+function statusOf(state, mark, { isDraft, hasEnded }) {
+  if (mark === "will_run") return "will_run";
+  if (mark === "reused") return "reused";
+  if (!state) return isDraft ? "draft" : "waiting";
+  if (hasEnded && (state.status === "waiting" || state.status === "running")) return "not_run";
+  return state.status;
+}
+
+/** {text, kind, note, mark}: kind is output, live, thinking, partial, error or none; a note and a mark are ours, a text is theirs. */
+function bodyOf(step, state, status, shared) {
+  const { labels } = shared;
+  const note = (key) => ({ kind: "none", text: "", note: say(labels, key) });
+  const accessNote = (key) => ({ kind: "none", text: "", note: ofSteps(key, step, shared) });
+  switch (status) {
+    case "draft": case "will_run": return accessNote("will_see");
+    case "waiting": return accessNote("waits_for");
+    case "not_run": return note("never_started");
+    case "running": return runningBody(step, state, shared);
+    case "failed": return failedBody(state, labels);
+    case "skipped": return skippedBody(state, shared);
+    case "cancelled": return state.partial ? partial(state, labels, "") : note("stopped_empty");
+    default: return state?.output?.chars ? outputBody(state, labels) : note("empty_output");
+  }
+}
+
+const partial = (state, labels, note) => ({ kind: "partial", text: state.partial.tail, note, mark: say(labels, "partial") });
+
+function outputBody(state, labels) {
+  const isCut = state.finish === "length";
+  return { kind: "output", text: state.output.head.trimStart(), note: "", mark: isCut ? say(labels, "cut") : "" };
+}
+
+function runningBody(step, state, { labels, live, now }) {
+  const writes = live.get(step.step_id);
+  if (writes?.output.chars) return { kind: "live", text: writes.output.tail, note: "" };
+  if (writes?.reasoning.chars) return { kind: "thinking", text: writes.reasoning.tail, note: say(labels, "thinking") };
+  const attempt = state.attempts[state.attempts.length - 1];
+  const waited = (from) => duration(Math.max(0, (now - from) / 1000));
+  if (attempt?.finished_at && attempt.wait_s !== null) {
+    const left = Math.max(0, attempt.wait_s - (now - Date.parse(attempt.finished_at)) / 1000);
+    return { kind: "none", text: attempt.error?.message ?? "", note: say(labels, "tries_again", { seconds: duration(left) }) };
+  }
+  const since = attempt?.started_at ?? attempt?.queued_at;
+  const key = attempt?.started_at ? "waits_first_word" : "waits_in_queue";
+  return { kind: "none", text: writes?.notice ?? "", note: say(labels, key, { seconds: waited(since ? Date.parse(since) : now) }) };
+}
+
+function failedBody(state, labels) {
+  const error = state.error?.message || say(labels, "failed_unknown");
+  return state.partial
+    ? partial(state, labels, error)
+    : { kind: "error", text: state.error?.hint ?? "", note: error };
+}
+
+function skippedBody(state, { labels, number, view }) {
+  const cause = state.cause && number.get(state.cause);
+  if (!cause) return { kind: "none", text: "", note: state.said || say(labels, "skipped_unknown") };
+  const how = view.steps[state.cause]?.status ?? "failed";
+  return { kind: "none", text: "", note: say(labels, "skipped_because", { n: cause, status: say(labels, `was.${how}`) }) };
+}
+
+const IDLE = new Set(["draft", "will_run", "waiting", "skipped", "not_run"]);
+
+/** How long a step took, or runs already, and in how many tries; "" when there is nothing to say. */
+function timeOf(state, status, { labels, now }) {
+  if (!state || IDLE.has(status)) return "";
+  const tries = state.attempts.length > 1 ? [sayCount(labels, "tries", state.attempts.length)] : [];
+  if (status === "running") {
+    const from = state.started_at ?? state.queued_at;
+    return [from ? duration(Math.max(0, (now - Date.parse(from)) / 1000)) : null, ...tries].filter(Boolean).join(" · ");
+  }
+  const took = duration(state.reused ? state.reused.seconds : state.seconds);
+  if (took && status === "reused") return say(labels, "took_then", { seconds: took });
+  return [took, ...tries].filter(Boolean).join(" · ");
+}
+
+/** The figures under a card, in order; an unknown one says so. */
+function footOf(step, state, status, { labels, live }) {
+  if (!state || IDLE.has(status)) return [];
+  if (status === "running") {
+    const chars = live.get(step.step_id)?.output.chars ?? 0;
+    return chars ? [sayCount(labels, "characters", chars)] : [];
+  }
+  if (status === "reused") {
+    const tokens = total(state.reused ? state.reused.tokens : state.tokens);
+    return tokens === null ? ["$0"] : [sayCount(labels, "tokens_then", tokens), "$0"];
+  }
+  const tokens = tokenWords(state.tokens, labels), cost = dollars(state.cost_usd);
+  if (tokens === null && cost === null) return [say(labels, "both_unknown")];
+  return [tokens ?? say(labels, "tokens_unknown"), cost ?? say(labels, "cost_unknown")];
+}
+
+function tokenWords(tokens, labels) {
+  const known = total(tokens);
+  if (known === null) return null;
+  return (tokens.at_least ? "≥ " : "") + sayCount(labels, "tokens", known);
+}
+
+/** "1", "1 and 2", "1, 2 and 3". */
+export function listOf(labels, numbers) {
+  if (numbers.length < 2) return String(numbers[0] ?? "");
+  return say(labels, "list_and", { most: numbers.slice(0, -1).join(", "), last: numbers[numbers.length - 1] });
+}
+
+/** The figures of the whole run, as short texts, and a longer reading of its time. */
+export function runFacts(store) {
+  const { labels } = store.payload;
+  const { view } = store;
+  const steps = Object.values(view.steps).filter((step) => step.round === view.round);
+  const done = steps.filter((step) => step.status === "succeeded" || step.status === "reused").length;
+  const facts = [];
+  if (steps.length) facts.push(say(labels, "steps_done", { done, n: steps.length }));
+  const wall = view.wall_s ?? (view.started_at && !store.hasEnded ? (store.now() - Date.parse(view.started_at)) / 1000 : null);
+  if (wall !== null) facts.push(duration(Math.max(0, wall)));
+  if (!store.hasEnded) return { facts, hint: "" };
+  const { totals } = view;
+  const atLeast = (complete, text) => (complete ? text : `≥ ${text}`);
+  const tokens = sum(total(totals.tokens), total(totals.plan_tokens)) ?? (totals.complete.usage ? 0 : null);
+  facts.push(tokens === null ? say(labels, "tokens_unknown") : atLeast(totals.complete.usage, sayCount(labels, "tokens", tokens)));
+  const cost = Number(totals.cost_usd) + Number(totals.plan_cost_usd);
+  facts.push(totals.complete.cost || cost > 0 ? atLeast(totals.complete.cost, dollars(cost)) : say(labels, "cost_unknown"));
+  const hint = totals.chained_s !== null && totals.chained_s > (totals.critical_path_s ?? 0)
+    ? say(labels, "one_after_another", { seconds: duration(totals.chained_s) }) : "";
+  return { facts, hint };
+}
+
+const sum = (one, other) => (one === null && other === null ? null : (one ?? 0) + (other ?? 0));
+
+/** What the planning card says: {title, who, text, kind, note, foot}. */
+export function planningOf(store) {
+  const { labels } = store.payload;
+  const { view } = store;
+  const writes = store.live.get("plan");
+  const text = writes?.output.tail || writes?.reasoning.tail || "";
+  const note = writes?.notice || say(labels, view.status === "queued" ? "queued_note" : "planning_note");
+  const foot = [];
+  if (view.rejected.length) foot.push(sayCount(labels, "plans_rejected", view.rejected.length));
+  const chars = writes?.output.chars || writes?.reasoning.chars || 0;
+  if (chars) foot.push(sayCount(labels, "characters", chars));
+  return {
+    title: say(labels, view.status === "queued" ? "queued" : "planning"), who: view.conductor, text, note: text ? "" : note, foot,
+    kind: writes?.output.chars ? "live" : "thinking",
+  };
+}

@@ -1,0 +1,41 @@
+// Numbers and labels for people. An unknown figure is said to be unknown, never 0. Pure: no DOM.
+
+/** A label with its {values} filled in; the key itself when the catalogue lacks it. */
+export function say(labels, key, values = {}) {
+  const text = labels[key] ?? key;
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+}
+
+/** The singular or plural of a label (`key.one`, `key.other`) with {n}. */
+export const sayCount = (labels, key, n, values = {}) =>
+  say(labels, `${key}.${n === 1 ? "one" : "other"}`, { n: thousands(n), ...values });
+
+export const thousands = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+
+/** "0.4 s", "12 s", "2 min 05 s"; null when unknown. */
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined || Number.isNaN(seconds)) return null;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const whole = Math.round(seconds), hours = Math.floor(whole / 3600);
+  const two = (n) => String(n).padStart(2, "0");
+  if (hours) return `${hours} h ${two(Math.floor((whole % 3600) / 60))} min`;
+  return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`;
+}
+
+/** "$0", "$0.0042", "$1.30" from a decimal string; null when unknown. */
+export function dollars(cost) {
+  if (cost === null || cost === undefined) return null;
+  const value = Number(cost);
+  if (value === 0) return "$0";
+  if (value < 0.0001) return "< $0.0001";
+  if (value < 0.01) return `$${value.toFixed(4)}`;
+  return `$${value < 1 ? value.toFixed(3) : thousands(value.toFixed(2).split(".")[0]) + value.toFixed(2).slice(-3)}`;
+}
+
+/** Input and output tokens together, or null when either is unknown. */
+export const total = (tokens) =>
+  (tokens && tokens.in !== null && tokens.out !== null ? tokens.in + tokens.out : null);
+
+/** Seconds between two ISO moments; null when one is missing. */
+export const between = (from, to) => (from && to ? (Date.parse(to) - Date.parse(from)) / 1000 : null);

@@ -1,0 +1,170 @@
+// The drawing: keeps cards and edges in step with the store and paints only what changed. Owns the elements
+// between toolbar and page; selection, focus and highlights live here, editing in its own modules.
+
+import { arrange } from "./arrange.js";
+import { Card } from "./card.js";
+import { cardOf, context, planningOf } from "./cards.js";
+import { el, setAttribute, setChildren, setText } from "./dom.js";
+import { Edges } from "./edges.js";
+import { say } from "./format.js";
+import { icon } from "./icons.js";
+import { Planning } from "./planning.js";
+import { criticalPath } from "./topology.js";
+import { Viewport } from "./viewport.js";
+
+export class Graph {
+  constructor(store, onSelect) {
+    Object.assign(this, { store, onSelect, cards: new Map(), selected: null, hovered: null, focused: null, layout: null, edge: null });
+    this.edges = new Edges();
+    this.prompt = pill("prompt");
+    this.answer = pill("answer");
+    this.layer = el("div", { class: "layer" }, this.edges.root, this.prompt.root, this.answer.root);
+    this.planning = new Planning();
+    this.stage = el("div", { class: "stage", role: "group" }, this.layer, this.planning.root);
+    this.viewport = new Viewport(this.stage, this.layer, () => this.onView?.());
+    this.stage.addEventListener("pointerover", (event) => this.hover(event.target.closest?.("[data-box]")?.dataset.box ?? null));
+    this.stage.addEventListener("pointerleave", () => this.hover(null));
+    this.stage.addEventListener("focusin", (event) => event.target.dataset.step && this.focusOn(event.target.dataset.step));
+    this.stage.addEventListener("click", (event) => this.click(event));
+  }
+
+  /** Brings the drawing up to date. `size` is the room for it, in px. */
+  render(changes, size) {
+    const { workflow } = this.store;
+    setAttribute(this.stage, "aria-label", say(this.store.payload.labels, "graph"));
+    this.planning.paint(this.store, planningOf(this.store));
+    setAttribute(this.layer, "hidden", !workflow);
+    if (!workflow) return this.resize(size.room < 420 ? size.room : 320);
+    if (changes.structure || size.isNew || !this.layout) this.place(workflow, size);
+    this.paint(workflow, changes.all || changes.structure ? null : changes.steps);
+    return undefined;
+  }
+
+  place(workflow, size) {
+    const placed = arrange(workflow, size);
+    this.layout = placed.layout;
+    for (const id of [...this.cards.keys()]) if (!workflow.steps.some((step) => step.step_id === id)) this.cards.delete(id);
+    const boxes = new Map(placed.layout.cards.map((box) => [box.step_id, box]));
+    for (const step of workflow.steps) {
+      const card = this.cards.get(step.step_id) ?? new Card(step.step_id);
+      card.put(boxes.get(step.step_id));
+      this.cards.set(step.step_id, card);
+    }
+    this.boxes = boxes;
+    const cards = workflow.steps.map((step) => this.cards.get(step.step_id).root);
+    setChildren(this.layer, [this.edges.root, this.prompt.root, ...cards, this.answer.root]);
+    this.edges.draw(placed.layout);
+    put(this.prompt.root, placed.layout.prompt);
+    put(this.answer.root, placed.layout.answer);
+    this.stage.classList.toggle("compact", placed.isCompact);
+    this.viewport.isFixed = placed.isFixed;
+    this.resize(placed.height);
+    this.stage.classList.toggle("fixed", placed.isFixed);
+    if (placed.isFixed) this.viewport.view = { x: 0, y: 0, k: 1, touched: false };
+    this.viewport.rest(placed.view);
+    if (!this.cards.has(this.focused)) this.focusOn(workflow.steps[0].step_id);
+    if (this.selected && !this.cards.has(this.selected)) this.selected = null;
+  }
+
+  resize(height) {
+    const px = `${Math.round(height)}px`;
+    if (this.stage.style.height !== px) this.stage.style.height = px;
+  }
+
+  /** Paints the named cards, or all; and what depends on the whole. */
+  paint(workflow, ids) {
+    const shared = context(this.store);
+    for (const step of workflow.steps) {
+      if (ids && !ids.has(step.step_id)) continue;
+      const card = this.cards.get(step.step_id);
+      card.paint(cardOf(step, shared));
+      setAttribute(card.menu, "aria-label", say(shared.labels, "menu_of", { n: shared.number.get(step.step_id) }));
+    }
+    const { view, payload } = this.store;
+    setText(this.prompt.word, say(shared.labels, "prompt"));
+    this.prompt.root.title = `${say(shared.labels, "prompt_hint")}\n\n${workflow.prompt.slice(0, 600)}`;
+    setText(this.answer.word, say(shared.labels, "answer"));
+    setAttribute(this.answer.root, "data-status", payload.draft ? "draft" : view.status);
+    this.mark(workflow);
+  }
+
+  /** Classes of cards and edges: what runs, what is seen, what is withheld. */
+  mark(workflow = this.store.workflow) {
+    if (!workflow || !this.layout) return;
+    const centre = this.hovered ?? this.selected;
+    const reader = centre && workflow.steps.find((step) => step.step_id === centre);
+    const sees = new Set(reader?.access);
+    const place = new Map(workflow.steps.map((step, at) => [step.step_id, at]));
+    for (const [id, card] of this.cards) {
+      const isWithheld = reader && !sees.has(id) && place.get(id) < place.get(centre);
+      const { classList } = card.root;
+      classList.toggle("selected", id === this.selected);
+      classList.toggle("seen", sees.has(id));
+      classList.toggle("withheld", Boolean(isWithheld));
+      setAttribute(card.button, "aria-pressed", String(id === this.selected));
+      setAttribute(card.button, "tabindex", id === this.focused ? "0" : "-1");
+      setAttribute(card.root, "data-withheld", isWithheld ? say(this.store.payload.labels, "withheld") : null);
+    }
+    const slow = this.slowPath(workflow);
+    const status = (id) => this.cards.get(id)?.root.dataset.status;
+    this.edges.mark((seen, by) => [
+      seen === null || by === null ? "end" : "access",
+      status(by) === "running" ? "runs" : "",
+      reader && by === centre ? "lit" : "",
+      reader && by !== centre ? "dim" : "",
+      slow.has(`${seen} ${by}`) ? "slow" : "",
+      this.edge && this.edge.seen === seen && this.edge.by === by ? "chosen" : "",
+    ].filter(Boolean));
+  }
+
+  /** The edges of the longest chain, once the run has ended. */
+  slowPath(workflow) {
+    const { view, payload, hasEnded } = this.store;
+    const seconds = new Map(Object.entries(view.steps).flatMap(([id, step]) => (step.seconds === null || step.reused ? [] : [[id, step.seconds]])));
+    if (!hasEnded || payload.draft || seconds.size < 2) return new Set();
+    const { path } = criticalPath(workflow, seconds);
+    return new Set(path.slice(1).map((id, at) => `${path[at]} ${id}`));
+  }
+
+  hover(id) {
+    if (id === this.hovered) return;
+    this.hovered = id;
+    clearTimeout(this.hovering);
+    this.hovering = setTimeout(() => this.mark(), id ? 90 : 160);
+  }
+
+  focusOn(id) {
+    this.focused = id;
+    this.mark();
+  }
+
+  /** Moves the keyboard's focus to a card and into sight. */
+  moveTo(id) {
+    this.focusOn(id);
+    const card = this.cards.get(id);
+    if (!this.viewport.isFixed) this.viewport.reveal(this.boxes.get(id));
+    card.button.focus({ preventScroll: !this.viewport.isFixed });
+  }
+
+  select(id) {
+    this.selected = id === this.selected ? null : id;
+    this.mark();
+    this.onSelect(this.selected);
+  }
+
+  click(event) {
+    const card = event.target.closest(".card");
+    if (card) return this.select(card.dataset.step);
+    if (event.target === this.stage || event.target === this.layer) return this.onBackground?.();
+    return undefined;
+  }
+}
+
+function pill(kind) {
+  const word = el("span", { class: "word" });
+  return { word, root: el("div", { class: `pill ${kind}` }, icon(kind, 15), word) };
+}
+
+function put(node, box) {
+  Object.assign(node.style, { transform: `translate(${box.x}px, ${box.y}px)`, width: `${box.width}px`, height: `${box.height}px` });
+}

@@ -1,0 +1,214 @@
+// One graph on one page: store, drawing, live stream or replay, and the clock that ties painting to frames.
+
+import { runFacts } from "./cards.js";
+import { el, setAttribute, setText } from "./dom.js";
+import { Editing } from "./editing.js";
+import { save } from "./export.js";
+import { say } from "./format.js";
+import { Graph } from "./graph.js";
+import { help } from "./help.js";
+import { Keyboard } from "./keyboard.js";
+import { Linking } from "./linking.js";
+import { Panel } from "./panel.js";
+import { Player } from "./player.js";
+import { Stream } from "./socket.js";
+import { Store } from "./store.js";
+import { adoptStyle, watchTheme } from "./style.js";
+import { Toolbar } from "./toolbar.js";
+
+const PAINT_EVERY = 50; // ms; longer when painting is slow, so that it takes a tenth of the time at most
+const PAINT_AT_MOST = 250;
+const TICK = 500; // ms between two looks at the clock of a running step
+
+export class Instance {
+  constructor(host, hooks) {
+    Object.assign(this, { host, hooks, store: new Store(), stream: null, player: null, lastPaint: 0, paintTook: 0, width: 0 });
+    this.graph = new Graph(this.store, (id) => hooks.onState("selected", id));
+    this.toolbar = new Toolbar([
+      ["undo", "undo", "undo", () => hooks.onTrigger("undo", { op_id: this.editing.newId() }), "edit"],
+      ["add", "plus", "add", (event) => this.editing.addForm(null, event.currentTarget), "edit"],
+      ["out", "minus", "zoom_out", () => this.graph.viewport.zoomBy(1 / 1.25), "zoom"],
+      ["fit", "fit", "fit", () => this.graph.viewport.fit(), "zoom"],
+      ["in", "plus", "zoom_in", () => this.graph.viewport.zoomBy(1.25), "zoom"],
+      ["save", "save", "save", (event) => this.saveMenu(event.currentTarget), "more"],
+      ["help", "help", "help", (event) => help(this.panel, this.store.payload, event.currentTarget), "more"],
+    ]);
+    this.toast = el("div", { class: "toast", role: "status" });
+    this.news = el("div", { class: "aside", "aria-live": "polite" });
+    this.root = el("div", { class: "wfg" }, this.toolbar.root, this.graph.stage, this.toast, this.news);
+    this.panel = new Panel(this.root);
+    this.editing = new Editing(this);
+    this.linking = new Linking(this);
+    this.keyboard = new Keyboard(this);
+    this.graph.onView = () => this.paintBar();
+    this.graph.onBackground = () => this.editing.chooseEdge(null);
+    this.ready = adoptStyle(host).then(() => this.root.classList.add("styled"));
+    host.append(this.root);
+    this.theme = watchTheme(this.root);
+    this.sizes = new ResizeObserver(() => this.resized());
+    this.sizes.observe(this.root);
+    this.ticking = setInterval(() => this.tick(), TICK);
+  }
+
+  /** Takes new data from the page. The same card elements stay. */
+  update(payload) {
+    const { store, graph } = this;
+    const isOther = payload.run_id !== store.view.run_id || !this.hasData;
+    const wasChosen = store.payload.selected;
+    this.hasData = true;
+    if (payload.mode === "replay") this.play(payload);
+    else {
+      this.player?.destroy();
+      this.player = null;
+      store.setPayload(payload);
+      this.connect(isOther);
+    }
+    if (isOther) graph.viewport.recall(payload.run_id ?? "draft");
+    if (payload.selected !== wasChosen || isOther) graph.selected = payload.selected ?? null;
+    setAttribute(this.root, "data-mode", payload.mode);
+    this.root.classList.toggle("present", Boolean(payload.replay?.present));
+    this.theme.look();
+    this.editing.answered(payload);
+    this.paint();
+  }
+
+  play(payload) {
+    if (!this.player) this.player = new Player(this);
+    this.stream?.close();
+    this.stream = null;
+    this.player.load(payload);
+  }
+
+  connect(isOther) {
+    const { api } = this.store.payload;
+    if (isOther || !api) {
+      this.stream?.close();
+      this.stream = null;
+      this.line = "up";
+    }
+    if (!api || this.stream || this.store.hasEnded) return;
+    this.stream = new Stream(api.ws, {
+      after: () => this.store.view.seq,
+      onItems: (items) => this.accept(items),
+      onLine: (word) => this.heardLine(word),
+    });
+  }
+
+  accept(items) {
+    const { gap, ended } = this.store.accept(items);
+    this.schedule();
+    if (ended) {
+      this.hooks.onTrigger("finished", { run_id: this.store.view.run_id, seq: this.store.view.seq });
+      return "end";
+    }
+    return gap ? "again" : undefined;
+  }
+
+  heardLine(word) {
+    if (word === this.line) return;
+    const before = this.line;
+    this.line = word;
+    const runId = this.store.view.run_id;
+    if (word === "lost") this.hooks.onTrigger("lost", { run_id: runId });
+    else if (word === "down" || before === "down") this.hooks.onTrigger("connection", { run_id: runId, is_up: word === "up" });
+    this.schedule();
+  }
+
+  /** Paints soon: at the next frame, but not more often than PAINT_EVERY. */
+  schedule() {
+    if (this.due) return;
+    const pause = Math.min(PAINT_AT_MOST, Math.max(PAINT_EVERY, 10 * this.paintTook));
+    const wait = Math.max(0, this.lastPaint + pause - performance.now());
+    this.due = true;
+    const atFrame = () => requestAnimationFrame(() => this.due && this.paint());
+    if (wait > 4) setTimeout(atFrame, wait); else atFrame();
+  }
+
+  paint() {
+    const start = performance.now();
+    this.due = false;
+    const changes = this.store.takeChanges();
+    this.graph.render(changes, this.size());
+    this.paintBar();
+    this.editing.paint();
+    this.player?.paint();
+    this.tell(changes.said);
+    this.lastPaint = performance.now();
+    this.paintTook = this.lastPaint - start;
+  }
+
+  paintBar() {
+    const trouble = { down: "line_down", lost: "line_lost", forbidden: "line_forbidden" }[this.line] ?? null;
+    const { viewport } = this.graph;
+    this.toolbar.paint(this.store, { zoom: viewport.view.k, isFixed: viewport.isFixed, trouble: this.player ? null : trouble });
+  }
+
+  size() {
+    const width = Math.round(this.graph.stage.clientWidth || this.root.clientWidth || 800);
+    const isPresent = this.root.classList.contains("present");
+    const top = this.root.getBoundingClientRect().top + (globalThis.scrollY || 0);
+    const around = isPresent ? Math.max(0, top) : 260;
+    const room = Math.max(380, Math.round((globalThis.innerHeight || 900) - around));
+    const { direction = "auto" } = this.store.payload;
+    const key = `${width} ${isPresent ? room : 0} ${direction}`;
+    const isNew = key !== this.sizeKey;
+    this.sizeKey = key;
+    return { width, room, direction, isPresent, isNew };
+  }
+
+  resized() {
+    if (this.hasData && Math.round(this.graph.stage.clientWidth) !== Number(this.sizeKey?.split(" ")[0])) this.schedule();
+  }
+
+  /** The clocks of running steps go on between events. */
+  tick() {
+    const { view } = this.store;
+    if (this.player || !this.hasData || this.store.hasEnded || !view.run_id || document.visibilityState === "hidden") return;
+    for (const [id, step] of Object.entries(view.steps)) if (step.status === "running") this.store.changed.steps.add(id);
+    this.schedule();
+  }
+
+  /** Says changes of status, never tokens, to a screen reader. */
+  tell(events) {
+    const { labels } = this.store.payload;
+    const { workflow, view } = this.store;
+    const words = [];
+    for (const event of events.slice(-4)) {
+      const at = workflow?.steps.findIndex((step) => step.step_id === event.step_id) ?? -1;
+      const status = view.steps[event.step_id]?.status;
+      if (at >= 0 && status) words.push(say(labels, "news_step", { n: at + 1, status: say(labels, `status.${status}`) }));
+    }
+    if (this.toldStatus !== undefined && this.toldStatus !== view.status) {
+      words.push(say(labels, "news_run", { status: say(labels, `run.${view.status}`), facts: runFacts(this.store).facts.join(", ") }));
+    }
+    this.toldStatus = view.status;
+    const heard = [...new Set(words)].join(" ");
+    if (heard) setText(this.news, heard);
+  }
+
+  /** Shows a short message for some seconds. */
+  say(text, kind = "info") {
+    setText(this.toast, text);
+    this.toast.dataset.kind = kind;
+    this.toast.classList.add("shown");
+    clearTimeout(this.toasting);
+    this.toasting = setTimeout(() => this.toast.classList.remove("shown"), 4500);
+  }
+
+  saveMenu(anchor) {
+    const { labels } = this.store.payload;
+    const kinds = ["svg", "png"].flatMap((format) => ["light", "dark"].map((theme) => [format, theme]));
+    this.panel.menu(anchor, say(labels, "save"), kinds.map(([format, theme]) => ({
+      text: say(labels, `save_${format}_${theme}`), icon: "save", run: () => save(this, format, theme),
+    })));
+  }
+
+  destroy() {
+    this.stream?.close();
+    this.player?.destroy();
+    clearInterval(this.ticking);
+    this.sizes.disconnect();
+    this.theme.stop();
+    this.root.remove();
+  }
+}

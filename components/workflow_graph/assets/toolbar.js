@@ -1,0 +1,81 @@
+// The line above the drawing: how the run stands, and the buttons that do not belong to one card.
+
+import { runFacts } from "./cards.js";
+import { el, setAttribute, setText } from "./dom.js";
+import { say } from "./format.js";
+import { icon, setIcon } from "./icons.js";
+
+const RUN_ICON = { queued: "waiting", planning: "planning" };
+
+export class Toolbar {
+  /** `buttons` are [name, icon, label key, handler, group], in order. */
+  constructor(buttons) {
+    this.icon = icon("waiting", 18);
+    this.word = el("span", { class: "word" });
+    this.facts = el("span", { class: "facts" });
+    this.link = el("span", { class: "link", role: "status" });
+    this.ask = el("span", { class: "ask", dir: "auto" });
+    this.state = el("div", { class: "state" }, this.ask, el("span", { class: "run" }, this.icon, this.word), this.facts, this.link);
+    this.buttons = new Map();
+    const tools = el("div", { class: "tools", role: "toolbar" });
+    this.tools = tools;
+    const groups = new Map();
+    for (const [name, iconName, key, handler, groupName] of buttons) {
+      const button = el("button", { type: "button", class: "tool", "data-tool": name, onclick: handler }, icon(iconName, 18), el("span", { class: "say" }));
+      this.buttons.set(name, { button, key });
+      if (!groups.has(groupName)) groups.set(groupName, el("div", { class: "tool-group" }));
+      groups.get(groupName).append(button);
+    }
+    tools.append(...groups.values());
+    tools.addEventListener("keydown", (event) => this.arrow(event));
+    this.root = el("div", { class: "bar" }, this.state, tools);
+  }
+
+  paint(store, { zoom, isFixed, trouble }) {
+    const { labels, draft, can_undo: canUndo, mode } = store.payload;
+    const { view } = store;
+    setAttribute(this.tools, "aria-label", say(labels, "toolbar"));
+    const status = draft ? "draft" : view.status;
+    const isIdle = !draft && !view.run_id;
+    setAttribute(this.state, "hidden", isIdle);
+    setAttribute(this.state, "data-status", status);
+    setIcon(this.icon, RUN_ICON[status] ?? status);
+    setText(this.word, say(labels, `run.${status}`));
+    const { facts, hint } = draft ? this.draftFacts(store) : runFacts(store);
+    setText(this.facts, facts.join("  ·  "));
+    setAttribute(this.facts, "title", hint || null);
+    setText(this.ask, store.workflow?.prompt.slice(0, 400) ?? "");
+    setText(this.link, trouble ? say(labels, trouble) : "");
+    for (const [name, { button, key }] of this.buttons) {
+      const text = say(labels, key);
+      setAttribute(button, "aria-label", text);
+      setAttribute(button, "title", text);
+      const isEditing = mode === "edit" && Boolean(store.workflow);
+      if (name === "add") setText(button.querySelector(".say"), say(labels, "add_short"));
+      if (name === "undo") setAttribute(button, "disabled", !canUndo);
+      if (name === "add" || name === "undo") setAttribute(button, "hidden", !isEditing);
+      if (name === "fit") setText(button.querySelector(".say"), `${Math.round(zoom * 100)} %`);
+      if (["in", "out", "fit"].includes(name)) setAttribute(button, "hidden", isFixed || !store.workflow);
+      if (name === "save" || name === "help") setAttribute(button, "hidden", !store.workflow);
+    }
+  }
+
+  draftFacts(store) {
+    const { labels, marks } = store.payload;
+    const kinds = Object.values(marks ?? {});
+    const count = (kind) => kinds.filter((each) => each === kind).length;
+    if (!kinds.length) return { facts: [say(labels, "steps_planned", { n: store.workflow?.steps.length ?? 0 })], hint: "" };
+    return { facts: [say(labels, "will_run_count", { n: count("will_run") }), say(labels, "reused_count", { n: count("reused") })], hint: "" };
+  }
+
+  /** Left and right move between the buttons, as in every toolbar. */
+  arrow(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    const shown = [...this.buttons.values()].map(({ button }) => button).filter((button) => !button.hidden && !button.disabled);
+    const at = shown.indexOf(event.target.closest("button"));
+    shown[(at + step + shown.length) % shown.length]?.focus();
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}

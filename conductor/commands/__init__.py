@@ -1,0 +1,1 @@
+"""What the terminal commands do; their flags are in `conductor/cli.py`."""

@@ -1,0 +1,109 @@
+"""DBOS Transact on one SQLite file: a durable workflow with one preemptible step per run.
+
+The only module that imports dbos; importing it takes a second, so others do that late and in a thread. DBOS
+lives on an event loop in a thread of its own: it puts its thread pool in place of that of any loop it is
+called from, and takes it away when it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
+
+STORED_FORM = "1"
+"""Version of what is stored with DBOS. A pending run is taken up by the same version only, so this changes
+when the stored form does and not, as by default, with every line of code."""
+log = logging.getLogger("conductor.engine")
+
+
+class Recorder:
+    """DBOS on one file. One per process, since DBOS keeps its state in globals.
+
+    ``join`` is what a run's workflow does: take part in the run until it ends. It is awaited on DBOS's loop.
+    """
+
+    def __init__(self, path: Path, executor_id: str, join: Callable[[str], Awaitable[None]]) -> None:
+        self._path, self._executor_id, self._join = path, executor_id, join
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="dbos", daemon=True)
+        self._workflow: Any = None
+        self._engine: sqlalchemy.Engine | None = None
+
+    def open(self) -> None:
+        """Creates or upgrades the tables and starts to listen. Takes its time: not for an event loop."""
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._launch(), self._loop).result()
+
+    def start(self, run_id: str) -> None:
+        """Writes the run down and keeps its workflow going until the run has ended."""
+        asyncio.run_coroutine_threadsafe(self._start(run_id), self._loop)
+
+    def cancel(self, run_id: str) -> None:
+        """Tells whichever process executes the run; it looks each second."""
+        asyncio.run_coroutine_threadsafe(DBOS.cancel_workflow_async(run_id), self._loop)
+
+    def close(self) -> None:
+        """Lets go of the file. Workflows under way stay pending. Not for an event loop."""
+        if self._thread.is_alive():
+            asyncio.run_coroutine_threadsafe(self._shut_down(), self._loop).result()
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+        self._loop.close()
+
+    async def _launch(self) -> None:
+        url = f"sqlite:///{self._path}"
+        self._engine = _wal_engine(url)
+        config: DBOSConfig = {
+            "name": "conductor-studio",
+            "system_database_url": url,
+            "system_database_engine": self._engine,
+            "application_version": STORED_FORM,
+            "executor_id": self._executor_id,
+            "serializer": DBOSPortableJSONSerializer(),
+            "log_level": "ERROR",
+        }
+        DBOS(config=config)
+
+        @DBOS.workflow(name="run")
+        async def run(run_id: str) -> None:
+            await DBOS.run_step_async({"name": "run", "preemptible": True}, self._join, run_id)
+
+        self._workflow = run
+        DBOS.launch()
+
+    async def _start(self, run_id: str) -> None:
+        try:
+            with SetWorkflowID(run_id):
+                await DBOS.start_workflow_async(self._workflow, run_id)
+        except Exception:
+            log.exception("run %s goes on, but could not be recorded", run_id)
+
+    async def _shut_down(self) -> None:
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=0.5)
+        await asyncio.get_running_loop().run_in_executor(None, lambda: DBOS.destroy(destroy_registry=True))
+        if self._engine is not None:
+            self._engine.dispose()
+
+
+def _wal_engine(url: str) -> sqlalchemy.Engine:
+    """DBOS leaves SQLite on its rollback journal, which makes each of its steps five times slower."""
+    engine = sqlalchemy.create_engine(url)
+
+    @sqlalchemy.event.listens_for(engine, "connect")
+    def _set_up(connection: Any, record: Any) -> None:
+        connection.isolation_level = "IMMEDIATE"
+        for setting in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {setting}")
+
+    return engine

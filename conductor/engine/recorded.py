@@ -1,0 +1,136 @@
+"""Runs of this process, each also recorded in a durable engine, which other processes can see and stop.
+
+A run begins at once as a task here; writing it down happens beside it, so the engine adds nothing to the time
+until the first token. The engine's file is opened a little later, or with the first run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conductor.engine.claims import Claims
+from conductor.engine.local import Executes, LocalEngine
+
+if TYPE_CHECKING:
+    from conductor.engine.dbos_engine import Recorder
+
+OPEN_AFTER_S = 3.0
+CLOSE_S = 0.8
+"""How long stopping waits for the engine's threads, in seconds."""
+log = logging.getLogger("conductor.engine")
+
+
+class RecordedEngine(LocalEngine):
+    """Executes like ``LocalEngine`` and records every run with DBOS in ``path``."""
+
+    name = "embedded"
+
+    def __init__(
+        self,
+        runner: Executes,
+        unfinished: Callable[[], Awaitable[Sequence[str]]],
+        claims: Claims,
+        path: Path,
+        *,
+        open_after_s: float = OPEN_AFTER_S,
+    ) -> None:
+        super().__init__(runner, unfinished, claims)
+        self._path, self._executor_id = path, f"executor-{claims.slot}"
+        self._main = asyncio.get_running_loop()
+        self._recorder: Recorder | None = None
+        self._problem = ""
+        self._unrecorded: list[str] = []
+        self._is_wanted = asyncio.Event()
+        self._opening = asyncio.create_task(self._open(open_after_s), name="opening the engine")
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why runs are not recorded, if they are not; they are executed and resumed all the same."""
+        return (self._problem,) if self._problem else ()
+
+    def start(self, run_id: str) -> None:
+        """Begins to execute a stored run at once and has it recorded."""
+        is_known = run_id in self._tasks
+        super().start(run_id)
+        if is_known or run_id not in self._tasks:
+            return
+        if self._recorder is not None:
+            self._recorder.start(run_id)
+        else:
+            self._unrecorded.append(run_id)
+            self._is_wanted.set()
+
+    async def cancel(self, run_id: str) -> None:
+        """Ends a run as cancelled, whichever process executes it; another one's within about a second."""
+        is_elsewhere = run_id not in self._tasks and not self._claims.take(run_id)
+        if is_elsewhere:
+            self._is_wanted.set()
+            await self._opening
+            if self._recorder is not None:
+                self._recorder.cancel(run_id)
+            return
+        await super().cancel(run_id)
+
+    async def stop(self) -> None:
+        """Ends execution; what is not finished stays pending in the engine too."""
+        self._is_stopping = True
+        self._is_wanted.set()
+        closing = asyncio.create_task(self._close())
+        await super().stop()
+        await asyncio.wait([closing], timeout=CLOSE_S)
+
+    async def opened(self) -> None:
+        """Returns when the engine's file is open, or could not be opened."""
+        self._is_wanted.set()
+        await asyncio.wait([self._opening])
+
+    async def _open(self, after_s: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(after_s):
+                await self._is_wanted.wait()
+        if self._is_stopping:
+            return
+        try:
+            self._recorder = await asyncio.to_thread(self._new_recorder)
+        except Exception as error:
+            log.exception("the engine's file cannot be used; runs are not recorded with it")
+            self._problem = f"The engine's file {self._path} cannot be used: {error}"
+            return
+        for run_id in self._unrecorded:
+            if run_id in self._tasks:
+                self._recorder.start(run_id)
+        self._unrecorded.clear()
+
+    def _new_recorder(self) -> Recorder:
+        from conductor.engine.dbos_engine import Recorder
+
+        recorder = Recorder(self._path, self._executor_id, self._join)
+        recorder.open()
+        return recorder
+
+    async def _close(self) -> None:
+        await asyncio.wait([self._opening])
+        if self._recorder is not None:
+            await asyncio.to_thread(self._recorder.close)
+
+    async def _join(self, run_id: str) -> None:
+        """A run's workflow, on the engine's loop: lasts as long as the run. Cancelling it stops the run."""
+        joined = asyncio.run_coroutine_threadsafe(self._joined(run_id), self._main)
+        try:
+            await asyncio.wrap_future(joined)
+        except asyncio.CancelledError:
+            if not self._is_stopping:
+                asyncio.run_coroutine_threadsafe(super().cancel(run_id), self._main)
+            raise
+
+    async def _joined(self, run_id: str) -> None:
+        LocalEngine.start(self, run_id)  # it may come from the engine's file, after a crash
+        if run_id in self._tasks:
+            await asyncio.wait([self._tasks[run_id]])
+        if self._is_stopping:
+            await asyncio.Event().wait()  # never "done": the next process is to find it pending

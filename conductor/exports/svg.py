@@ -1,0 +1,139 @@
+"""A workflow as a drawing: the live graph's coordinates and cards, and nothing that runs or loads.
+
+Pure SVG text elements, no ``foreignObject``, so that it looks the same in a browser, an editor and a slide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from conductor_client.catalogue import counted, text
+from conductor_client.layout import Box, Layout, Route, Size, curve, place
+from conductor_client.run_state import RunState
+from conductor_client.workflow import Workflow
+
+from .markup import Markup, el, joined
+from .svg_card import Card, cards_of
+from .svg_text import shortened, width, wrapped
+from .svg_theme import ICON_PATHS, Theme, style
+
+_EDGE = 32
+_PAD = 16
+_CARD = Size(308, 204)
+"""Wide enough for a foot with four figures; the live graph's cards are 248 to 316 px wide."""
+_WIDEST = 1_700
+"""A drawing that grows to the right beyond this goes down instead."""
+_DASHED = ("failed", "skipped", "cancelled", "not_run")
+
+
+def workflow_svg(
+    workflow: Workflow,
+    state: RunState | None = None,
+    *,
+    theme: Theme = "light",
+    links: Mapping[str, str] | None = None,
+) -> str:
+    """The drawing as SVG text, with what the run has so far when ``state`` is given.
+
+    ``links`` (step id → id of an element in the same page) makes each card lead there. ``auto`` follows
+    what the viewer prefers and has no background of its own.
+    """
+    drawn = place(workflow, card=_CARD)
+    if drawn.width > _WIDEST:
+        drawn = place(workflow, direction="down", card=_CARD)
+    cards = []
+    for step, box, said in zip(workflow.steps, drawn.cards, cards_of(workflow, state), strict=True):
+        target = (links or {}).get(step.step_id)
+        card = _card(box, said)
+        cards.append(el("a", card, href=f"#{target}") if target else card)
+    routes = [*drawn.starts, *drawn.edges, *([drawn.end] if drawn.end else [])]
+    wide, high = f"{drawn.width + 2 * _EDGE:g}", f"{drawn.height + 2 * _EDGE:g}"
+    inside = [*[_edge(route, drawn) for route in routes], *_pills(drawn), *cards]
+    return el(
+        "svg",
+        el("title", counted("report.drawing", len(workflow.steps))),
+        Markup(style(theme)),
+        None if theme == "auto" else el("rect", class_="g-page", width=wide, height=high),
+        el("g", *inside, transform=f"translate({_EDGE} {_EDGE})"),
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {wide} {high}",
+        width=wide,
+        height=high,
+        role="img",
+        class_="g-root",
+    )
+
+
+def _edge(route: Route, drawn: Layout) -> Markup:
+    kind = "g-edge" if route.seen is not None and route.by is not None else "g-outer"
+    x, y = route.points[-1]
+    if drawn.direction == "down":
+        head = f"M{x - 5:g} {y - 9:g}L{x:g} {y - 1:g}L{x + 5:g} {y - 9:g}"
+    else:
+        head = f"M{x - 9:g} {y - 5:g}L{x - 1:g} {y:g}L{x - 9:g} {y + 5:g}"
+    line = el("path", d=curve(route, drawn.direction), class_=kind)
+    return joined([line, el("path", d=head, class_=f"{kind} g-head")])
+
+
+def _pills(drawn: Layout) -> list[Markup]:
+    pills = []
+    for box, kind in ((drawn.prompt, "prompt"), (drawn.answer, "answer")):
+        if box is not None:
+            word = shortened(text(f"graph.{kind}"), box.width - 28, 13)
+            left = box.x + (box.width - width(word, 13) - 20) / 2
+            middle = box.y + box.height / 2
+            shape = el("rect", class_="g-pill", rx=f"{box.height / 2:g}", **_place(box))
+            glyph = _glyph(kind, left, middle - 8, "g-glyph")
+            pills.append(joined([shape, glyph, _line(word, left + 20, middle + 4.5, "g-kind")]))
+    return pills
+
+
+def _place(box: Box) -> dict[str, str]:
+    return {"x": f"{box.x:g}", "y": f"{box.y:g}", "width": f"{box.width:g}", "height": f"{box.height:g}"}
+
+
+def _line(said: str, x: float, y: float, class_: str) -> Markup:
+    return el("text", said, x=f"{x:g}", y=f"{y:g}", class_=class_)
+
+
+def _glyph(name: str, x: float, y: float, class_: str) -> Markup:
+    return el("path", d=ICON_PATHS[name], transform=f"translate({x:.1f} {y:.1f}) scale(.8)", class_=class_)
+
+
+def _card(box: Box, said: Card) -> Markup:
+    x, y, room = box.x + _PAD, box.y, box.width - 2 * _PAD
+    right = x + room
+    ink = f"g-{said.status}"
+    word = width(said.word, 13.5)
+    dashed = " g-dashed" if said.status in _DASHED else ""
+    border = f" {ink}-line" if said.status in ("failed", "running") else ""
+    parts = [
+        el("rect", class_=f"g-card{border}{dashed}", rx="14", **_place(box)),
+        el("circle", cx=f"{x + 13:g}", cy=f"{y + 28:g}", r="13", class_=f"g-badge {ink}-fill"),
+        _line(str(said.number), x + 13, y + 33, f"g-number {ink}-fill"),
+        _line(shortened(said.worker, room - 66 - word, 16, bold=True), x + 35, y + 33.5, "g-name"),
+        _glyph(said.status, right - word - 22, y + 20, f"g-glyph {ink}-line"),
+        _line(said.word, right, y + 33, f"g-word {ink}-fill"),
+    ]
+    lines = wrapped(said.instruction, room, 14.5, most=2)
+    parts += [_line(line, x, y + 63 + 20 * row, "g-said") for row, line in enumerate(lines)]
+    top, bottom = y + 60 + 20 * max(1, len(lines)), y + box.height - 38
+    parts += _body(said, Box(None, x, top, room, bottom - top))
+    if said.foot:
+        parts.append(_line(shortened(" · ".join(said.foot), room, 12.5), x, y + box.height - 15, "g-foot"))
+    if said.tag:
+        parts.append(_line(said.tag, right, y - 6, "g-tag"))
+    return el("g", *parts)
+
+
+def _body(said: Card, box: Box) -> list[Markup]:
+    """The lower half of a card: our note, and the worker's text in a well."""
+    most = int((box.height - 14) // 19)
+    room = box.width - 20 if said.body else box.width
+    notes = wrapped(said.note, room, 13.5, most=1 if said.body else most)
+    texts = wrapped(said.body, room, 13.5, most=max(1, most - len(notes)))
+    parts = [el("rect", class_="g-well", rx="9", **_place(box))] if said.body else []
+    left = box.x + (10 if said.body else 0)
+    rows = [(line, "g-note g-bad" if said.is_bad else "g-note") for line in notes]
+    rows += [(line, "g-text") for line in texts]
+    return parts + [_line(line, left, box.y + 19 + 19 * row, kind) for row, (line, kind) in enumerate(rows)]

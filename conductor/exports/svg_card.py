@@ -1,0 +1,125 @@
+"""What a card says, in the words of the live graph (its ``cards.js``): pure, no coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from conductor_client import topology
+from conductor_client.catalogue import counted, text
+from conductor_client.run_state import RunState
+from conductor_client.step_state import StepState
+from conductor_client.usage import sum_usage
+from conductor_client.workflow import Step, Workflow
+
+from . import figures
+
+
+@dataclass(frozen=True)
+class Card:
+    """One card. ``note`` is said by us, ``body`` is a worker's text; ``is_bad`` colours the note."""
+
+    number: int
+    worker: str
+    status: str
+    word: str
+    instruction: str
+    note: str = ""
+    body: str = ""
+    is_bad: bool = False
+    foot: tuple[str, ...] = ()
+    tag: str = ""
+
+
+def cards_of(workflow: Workflow, state: RunState | None) -> list[Card]:
+    """A card for each step; without a run they show the plan."""
+    unused = topology.unused(workflow)
+    numbers = {step.step_id: step.position + 1 for step in workflow.steps}
+    cards = []
+    for step in workflow.steps:
+        now = state.steps.get(step.step_id) if state is not None else None
+        status: str = "draft" if now is None else now.status
+        if state is not None and state.has_ended and status in ("waiting", "running"):
+            status = "not_run"
+        note, body = _content(step, now, status, numbers, state)
+        cards.append(
+            Card(
+                number=step.position + 1,
+                worker=(now.worker if now is not None else None) or step.worker,
+                status=status,
+                word=text(f"graph.status.{status}"),
+                instruction=step.instruction,
+                note=note,
+                body=body,
+                is_bad=status == "failed",
+                foot=_foot(now, status),
+                tag=text("graph.unused") if step.step_id in unused else "",
+            )
+        )
+    return cards
+
+
+def listed(numbers: list[int]) -> str:
+    """``1``, ``1 and 2``, ``1, 2 and 3``."""
+    if len(numbers) < 2:
+        return "".join(map(str, numbers))
+    return text("graph.list_and", most=", ".join(map(str, numbers[:-1])), last=numbers[-1])
+
+
+def _content(
+    step: Step, now: StepState | None, status: str, numbers: Mapping[str, int], state: RunState | None
+) -> tuple[str, str]:
+    seen = listed([numbers[each] for each in step.access])
+    if now is None:
+        return (text("graph.will_see", steps=seen) if seen else text("graph.will_see_prompt")), ""
+    match status:
+        case "waiting":
+            return (text("graph.waits_for", steps=seen) if seen else text("graph.waits_to_start")), ""
+        case "not_run":
+            return text("graph.never_started"), ""
+        case "running":
+            return "", now.partial_text
+        case "failed":
+            error = now.error.message if now.error is not None else text("graph.failed_unknown")
+            return error, now.partial_text or (now.error.hint if now.error is not None else "")
+        case "skipped":
+            return _skipped(now, numbers, state), ""
+        case "cancelled":
+            return ("", now.partial_text) if now.partial_text else (text("graph.stopped_empty"), "")
+        case _:
+            return ("", now.output) if now.output else (text("graph.empty_output"), "")
+
+
+def _skipped(now: StepState, numbers: Mapping[str, int], state: RunState | None) -> str:
+    if now.cause is None or now.cause not in numbers:
+        return now.said or text("graph.skipped_unknown")
+    cause = state.steps.get(now.cause) if state is not None else None
+    how = text(f"graph.was.{cause.status if cause is not None else 'failed'}")
+    return text("graph.skipped_because", n=numbers[now.cause], status=how)
+
+
+def _foot(now: StepState | None, status: str) -> tuple[str, ...]:
+    """The figures under a card, in order; an unknown one says so."""
+    if now is None or status in ("waiting", "skipped", "not_run", "running"):
+        return ()
+    parts = [counted("graph.tries", len(now.attempts))] if len(now.attempts) > 1 else []
+    if status == "reused":
+        before = now.reused_from
+        if before is not None and before.usage is not None and before.usage.total_tokens is not None:
+            parts.append(counted("graph.tokens", before.usage.total_tokens))
+        if before is not None and before.duration_s is not None:
+            parts.append(text("graph.took_then", seconds=figures.seconds(before.duration_s)))
+        return (*parts, "$0")
+    parts.append(_tokens(now))
+    if now.duration_s is not None:
+        parts.append(figures.seconds(now.duration_s))
+    parts.append(figures.usd(now.cost_usd) if now.cost_usd is not None else text("graph.cost_unknown"))
+    return tuple(parts)
+
+
+def _tokens(now: StepState) -> str:
+    total = now.usage.total_tokens if now.usage is not None else None
+    if total is None:
+        return text("graph.tokens_unknown")
+    sent = [each.usage for each in now.attempts if each.started_at is not None or each.usage is not None]
+    return ("" if sum_usage(sent)[1] else figures.AT_LEAST) + counted("graph.tokens", total)

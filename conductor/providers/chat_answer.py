@@ -1,0 +1,224 @@
+"""An answer in the Chat Completions form, put together from its chunks. Pure: dicts in, deltas out.
+
+Reads what servers really send: usage with or without choices, once or cumulatively; thoughts under three
+names or in tags; characters cut in two; errors under HTTP 200; streams that just stop.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from conductor.providers.base import Completion, Delta, TokenLogprob, Worker, WorkerError
+from conductor.providers.failures import failure, read_error
+from conductor.providers.usage_forms import openai_usage, reported_cost
+from conductor.thoughts import ThoughtSplitter, unopened_thought, whole_characters
+
+Finish = Literal["stop", "length", "tool", "other"]
+FINISHES: dict[str, Finish] = {
+    **dict.fromkeys(("stop", "eos", "end_turn", "stop_sequence", "complete", "completed"), "stop"),
+    **dict.fromkeys(("length", "max_tokens", "model_length"), "length"),
+    **dict.fromkeys(("tool_calls", "function_call"), "tool"),
+}
+_REFUSALS = frozenset(
+    {"content_filter", "refusal", "safety", "prohibited_content", "recitation", "blocklist"}
+)
+
+
+class ChatAnswer:
+    """Collects one answer. ``feed`` each chunk (or the whole response), then ``completion``."""
+
+    def __init__(self, worker: Worker, *, think_tags: bool = True) -> None:
+        self._worker = worker
+        self._splitter = ThoughtSplitter() if think_tags else None
+        self._output: list[str] = []
+        self._reasoning: list[str] = []
+        self._refusal: list[str] = []
+        self._logprobs: list[TokenLogprob] = []
+        self._finish: str | None = None
+        self._usage: Any = None
+        self._model: str | None = None
+        self._half: dict[str, str] = {}
+
+    def feed(self, chunk: Mapping[str, Any]) -> list[Delta]:
+        """Takes the next chunk. Raises ``WorkerError`` when it is an error."""
+        if chunk.get("error"):
+            raise self._with_text(failure(self._worker, read_error(200, chunk)))
+        if usage := chunk.get("usage"):
+            self._usage = usage
+        if self._model is None and isinstance(chunk.get("model"), str):
+            self._model = chunk["model"] or None
+        for choice in chunk.get("choices") or ():
+            if choice.get("index") in {0, None}:
+                return self._choice(choice)
+        return []
+
+    def completion(self, *, notes: tuple[str, ...] = ()) -> tuple[list[Delta], Completion]:
+        """The last deltas and the end, once nothing more will come.
+
+        Raises:
+            WorkerError: the stream stopped before its end, the model refused, or the whole cap was spent on
+                thinking.
+        """
+        deltas = self._close()
+        output, reasoning = "".join(self._output), "".join(self._reasoning)
+        if self._splitter is not None and "</think" in output.lower():
+            thought, output = unopened_thought(output)
+            reasoning = "\n".join(filter(None, [reasoning, thought]))
+        self._output, self._reasoning = [output], [reasoning]
+        finish = (self._finish or "").lower()
+        if self._refusal or finish in _REFUSALS:
+            raise self._with_text(refusal(self._worker, "".join(self._refusal)))
+        if not finish:
+            raise self._with_text(truncated_stream(self._worker))
+        if finish == "error":
+            raise self._with_text(
+                failure(self._worker, read_error(502, "the model failed while it answered"))
+            )
+        if finish in {"length", "max_tokens"} and not output.strip():
+            usage = openai_usage(self._usage)
+            thought_tokens = usage.reasoning_tokens if usage else None
+            raise self._with_text(spent_on_thinking(self._worker, reasoning, thought_tokens))
+        end = Completion(
+            output=output,
+            reasoning=reasoning,
+            finish=FINISHES.get(finish, "other"),
+            usage=openai_usage(self._usage),
+            served_model=self._model,
+            logprobs=tuple(self._logprobs),
+            reported_cost_usd=reported_cost(self._usage),
+            notes=notes,
+        )
+        return deltas, end
+
+    def interrupted(self, error: WorkerError) -> WorkerError:
+        """The error, with the text and usage so far."""
+        self._close()
+        return self._with_text(error)
+
+    def _choice(self, choice: Mapping[str, Any]) -> list[Delta]:
+        if finish := choice.get("finish_reason"):
+            self._finish = str(finish)
+        said = choice.get("delta") or choice.get("message") or {}
+        deltas: list[Delta] = []
+        if thought := said.get("reasoning_content") or said.get("reasoning"):
+            self._add("reasoning", _text(thought), deltas)
+        elif details := said.get("reasoning_details"):
+            self._add("reasoning", _text(details), deltas)
+        if refusal := said.get("refusal"):
+            self._refusal.append(_text(refusal))
+        if content := said.get("content"):
+            if type(content) is str:
+                text = content
+            else:
+                thought, text = _parts(content)
+                self._add("reasoning", thought, deltas)
+            if self._splitter is None:
+                self._add("output", text, deltas)
+            else:
+                thought, answer = self._splitter.feed(text)
+                self._add("reasoning", thought, deltas)
+                self._add("output", answer, deltas)
+        elif text := choice.get("text"):
+            self._add("output", _text(text), deltas)
+        if (logprobs := choice.get("logprobs")) and isinstance(logprobs, Mapping):
+            self._logprobs += _logprobs(logprobs)
+        return deltas
+
+    def _add(self, channel: Literal["output", "reasoning"], text: str, deltas: list[Delta]) -> None:
+        if not text:
+            return
+        if self._half or not text.isascii():
+            text = self._joined(channel, text)
+            if not text:
+                return
+        (self._output if channel == "output" else self._reasoning).append(text)
+        deltas.append(Delta(channel, text))
+
+    def _joined(self, channel: str, text: str) -> str:
+        """Text without half characters: the first half of one waits for the second, in the next chunk."""
+        text = self._half.pop(channel, "") + text
+        if "\ud800" <= text[-1:] <= "\udbff":
+            self._half[channel] = text[-1]
+            text = text[:-1]
+        return whole_characters(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+    def _close(self) -> list[Delta]:
+        deltas: list[Delta] = []
+        if self._splitter is not None:
+            thought, answer = self._splitter.flush()
+            self._add("reasoning", thought, deltas)
+            self._add("output", answer, deltas)
+        return deltas
+
+    def _with_text(self, error: WorkerError) -> WorkerError:
+        error.partial_text = "".join(self._output)
+        error.reasoning = "".join(self._reasoning)
+        error.usage = openai_usage(self._usage)
+        error.served_model = self._model
+        return error
+
+
+def refusal(worker: Worker, said: str) -> WorkerError:
+    """The model, or a filter before it, would not answer."""
+    return WorkerError(
+        "refused",
+        f"Worker {worker.name} refused: {said[:500]}" if said else f"Worker {worker.name} refused to answer.",
+        hint="Rephrase the instruction, or choose another worker.",
+    )
+
+
+def truncated_stream(worker: Worker) -> WorkerError:
+    """The stream ended without saying that the answer was complete."""
+    return WorkerError(
+        "stream_truncated",
+        f"The answer of worker {worker.name} stopped before its end.",
+        hint="Run the step again.",
+        retryable=True,
+    )
+
+
+def spent_on_thinking(worker: Worker, reasoning: str, reasoning_tokens: int | None) -> WorkerError:
+    """The output cap was reached before the first word of the answer."""
+    spent = f"{reasoning_tokens} tokens" if reasoning_tokens else "all of it"
+    thinking = (
+        f"spent its output cap on thinking ({spent})" if reasoning or reasoning_tokens else "reached its cap"
+    )
+    return WorkerError(
+        "truncated",
+        f"Worker {worker.name} {thinking} and had none left for an answer.",
+        hint="Raise max_output_tokens of the worker, or lower its reasoning_effort.",
+    )
+
+
+def _parts(content: Any) -> tuple[str, str]:
+    """``(thought, answer)`` of content that is a list of typed parts."""
+    parts = content if isinstance(content, list) else [content]
+    thought: list[str] = []
+    answer: list[str] = []
+    for part in parts:
+        kind = part.get("type") if isinstance(part, Mapping) else None
+        (thought if kind in {"thinking", "reasoning"} else answer).append(_text(part))
+    return "".join(thought), "".join(answer)
+
+
+def _text(value: Any) -> str:
+    """Text of a field that is a string, a list of parts, or something else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "".join(_text(part) for part in value)
+    if isinstance(value, Mapping):
+        return next(
+            (_text(value[key]) for key in ("text", "thinking", "content", "summary") if value.get(key)), ""
+        )
+    return "" if value is None else json.dumps(value)
+
+
+def _logprobs(said: Mapping[str, Any]) -> list[TokenLogprob]:
+    found = []
+    for each in said.get("content") or ():
+        top = {other["token"]: other["logprob"] for other in each.get("top_logprobs") or ()}
+        found.append(TokenLogprob(each["token"], each["logprob"], top or {each["token"]: each["logprob"]}))
+    return found

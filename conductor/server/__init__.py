@@ -1,0 +1,1 @@
+"""The backend's HTTP API: routes, streams, and who may use them."""

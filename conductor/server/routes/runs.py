@@ -1,0 +1,177 @@
+"""Plans and runs: make, list, read, change, stop, delete."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from conductor.server.access import Backend, Config, Readable, ShareKey, as_json, check_prompt, run_url
+from conductor.server.errors import not_found, refused
+from conductor.store.listing import Sort
+from conductor_client.api import (
+    ForkPreview,
+    ForkRequest,
+    Lineage,
+    PlanRequest,
+    RunPage,
+    RunPatch,
+    RunRequest,
+    RunStartedReply,
+)
+from conductor_client.errors import StatusError
+from conductor_client.plan import Plan
+from conductor_client.run_state import RunState, RunStatus
+
+router = APIRouter(tags=["Plans and runs"])
+
+
+def no_run(run_id: str) -> StatusError:
+    """404 for a run."""
+    return not_found("run", run_id, hint="It may have been deleted. GET /api/runs lists what is stored.")
+
+
+@router.post("/api/plans", response_model=Plan, summary="Plan only")
+async def plan(studio: Backend, request: PlanRequest) -> Response:
+    """Asks a conductor for a workflow. Nothing is executed; the plan is stored and carries an estimate."""
+    check_prompt(request)
+    return as_json(await studio.plan(request))
+
+
+@router.get("/api/plans/{plan_id}", response_model=Plan, summary="A stored plan")
+async def get_plan(studio: Backend, plan_id: str) -> Response:
+    """The plan as it was made, with raw text and diagnostics."""
+    try:
+        return as_json(await studio.get_plan(plan_id))
+    except KeyError:
+        raise not_found("plan", plan_id) from None
+
+
+@router.post("/api/runs", response_model=RunStartedReply, status_code=201, summary="Start a run")
+async def start_run(studio: Backend, settings: Config, http: Request, request: RunRequest) -> Response:
+    """Plans and runs a prompt; with `plan_id` runs a stored plan, with `workflow` plans nothing.
+
+    Answers 201, or 200 with the earlier run when the `idempotency_key` was seen before.
+    """
+    check_prompt(request)
+    run_id, is_new = await studio.start_run(request)
+    return as_json(
+        RunStartedReply(run_id=run_id, url=run_url(http, settings, run_id)), 201 if is_new else 200
+    )
+
+
+@router.get("/api/runs", response_model=RunPage, summary="List and search runs")
+async def list_runs(
+    studio: Backend,
+    q: Annotated[str | None, Query(description="Words to find in prompts, instructions and outputs.")] = None,
+    status: RunStatus | None = None,
+    tag: str | None = None,
+    conductor: str | None = None,
+    worker: str | None = None,
+    sort: Sort = "newest",
+    cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> Response:
+    """Newest first unless `sort` says otherwise."""
+    try:
+        page = await studio.list_runs(
+            q=q,
+            status=status,
+            tag=tag,
+            conductor=conductor,
+            worker=worker,
+            sort=sort,
+            cursor=cursor,
+            limit=limit,
+        )
+    except ValueError as problem:
+        raise refused(422, str(problem), hint="Begin again without a cursor.") from None
+    return as_json(page)
+
+
+@router.get("/api/runs/{run_id}", response_model=RunState, summary="A run as it stands")
+async def state(studio: Backend, run_id: Readable, share: ShareKey = None) -> Response:
+    """Everything that is known of the run: plan, steps with what they saw, outputs, usage, cost, times."""
+    try:
+        found = await studio.state(run_id)
+    except KeyError:
+        raise no_run(run_id) from None
+    if share is not None:  # what people noted about a run is not part of what was shared
+        found = found.model_copy(
+            update={"note": None, "tags": (), "rating": None, "grade": None, "gold": None}
+        )
+    return as_json(found)
+
+
+@router.patch("/api/runs/{run_id}", response_model=RunState, summary="Rate, grade, tag, annotate")
+async def patch_run(studio: Backend, run_id: str, patch: RunPatch) -> Response:
+    """Changes what people say about a run; keys that are left out stay as they are."""
+    try:
+        return as_json(await studio.patch_run(run_id, patch))
+    except KeyError:
+        raise no_run(run_id) from None
+
+
+@router.delete("/api/runs/{run_id}", status_code=204, summary="Delete a run")
+async def delete_run(studio: Backend, run_id: str) -> Response:
+    """Hides it at once and purges it after 10 seconds, unless it is restored."""
+    try:
+        await studio.delete_run(run_id)
+    except KeyError:
+        raise no_run(run_id) from None
+    return Response(status_code=204)
+
+
+@router.post("/api/runs/{run_id}/restore", status_code=204, summary="Undo a deletion")
+async def restore_run(studio: Backend, run_id: str) -> Response:
+    """Possible for 10 seconds after the deletion."""
+    try:
+        await studio.restore_run(run_id)
+    except KeyError:
+        raise not_found("deleted run", run_id, hint="A deletion can be undone for 10 seconds.") from None
+    return Response(status_code=204)
+
+
+@router.post("/api/runs/{run_id}/cancel", response_model=RunState, summary="Stop a run")
+async def cancel(studio: Backend, run_id: str) -> Response:
+    """Closes calls in flight and keeps their text, marked partial. Harmless once the run has ended."""
+    try:
+        await studio.cancel(run_id)
+        return as_json(await studio.state(run_id))
+    except KeyError:
+        raise no_run(run_id) from None
+
+
+@router.post(
+    "/api/runs/{run_id}/fork",
+    response_model=RunStartedReply | ForkPreview,
+    status_code=201,
+    summary="Edit and run what the edit touches",
+)
+async def fork(
+    studio: Backend, settings: Config, http: Request, run_id: str, request: ForkRequest
+) -> Response:
+    """Applies the edits and starts a new run that reuses every step they do not touch.
+
+    With `dry_run` starts nothing: answers 200 with which steps would run, which are reused, and an estimate.
+    """
+    try:
+        forked = await studio.fork(run_id, request)
+    except KeyError:
+        raise no_run(run_id) from None
+    if isinstance(forked, ForkPreview):
+        return as_json(forked)
+    new_id, is_new = forked
+    return as_json(
+        RunStartedReply(run_id=new_id, url=run_url(http, settings, new_id)), 201 if is_new else 200
+    )
+
+
+@router.get("/api/runs/{run_id}/lineage", response_model=Lineage, summary="Where a run comes from")
+async def lineage(studio: Backend, run_id: str) -> Response:
+    """Every run that shares an ancestor with this one, oldest first, with the edits between them."""
+    try:
+        return as_json(await studio.lineage(run_id))
+    except KeyError:
+        raise no_run(run_id) from None

@@ -1,0 +1,131 @@
+"""One run while it is executed: what every part of the execution needs to know of it, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from conductor.drafts import Channel, Draft
+from conductor.journal import Journal
+from conductor.lanes import Lanes
+from conductor.limits import Budget, output_cap
+from conductor.live import Hub
+from conductor.providers.base import Provider, Worker
+from conductor.retry import RetryPolicy
+from conductor.reuse import is_fresh
+from conductor.store import Store, StoredResult
+from conductor_client.errors import StepError
+from conductor_client.events import RunCreated
+from conductor_client.run_state import RunState
+from conductor_client.usage import Price, Usage
+from conductor_client.workflow import Message, Step, Workflow
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What a call cost. ``None`` = unknown; ``price`` is the one it was priced by."""
+
+    cost_usd: Decimal | None = None
+    price: Price | None = None
+
+
+Find = Callable[[str, Step, tuple[Message, ...]], Awaitable[StoredResult | None]]
+"""Looks for an earlier answer by key; the step and its messages tell which of several equal ones is meant."""
+ChargeFor = Callable[[Worker, Price | None, Usage | None, str | None, str | None], Charge]
+"""From worker, frozen price, usage, served model and the cost a provider reported."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """What executing needs and all runs of a process share."""
+
+    store: Store
+    hub: Hub
+    provider_for: Callable[[Worker], Provider]
+    charge_for: ChargeFor
+    lanes: Lanes = field(default_factory=Lanes)
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+
+@dataclass
+class UnderWay:
+    """A step that has been queued and has not ended: what is left of it when it is interrupted."""
+
+    attempt: int
+    worker: str
+    draft: Draft | None = None
+    saved: str = ""
+    """Output that an earlier process saved, when this one has not begun to call."""
+
+    def text(self, channel: Channel = "output") -> str:
+        """What the attempt has written so far."""
+        if self.draft is not None:
+            return self.draft.text(channel)
+        return self.saved if channel == "output" else ""
+
+
+@dataclass
+class Work:
+    """One run in execution. ``before``: its state when this process took it up."""
+
+    created: RunCreated
+    before: RunState
+    journal: Journal
+    budget: Budget
+    workers: Mapping[str, Worker]
+    """Every worker a step may be given, fallbacks included, as frozen with the run."""
+    find: Find | None = None
+    """``None``: nothing is reused."""
+    outputs: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, StepError] = field(default_factory=dict)
+    under_way: dict[str, UnderWay] = field(default_factory=dict)
+    ended: set[str] = field(default_factory=set)
+    """Steps whose last event has been handed in: nothing more may be said about them."""
+    partial_texts: dict[str, str] = field(default_factory=dict)
+    """Text of steps that did not end well, by step id."""
+    is_over: bool = False
+    """Whether the run's last event has been handed in."""
+    workflow: Workflow | None = None
+
+    @property
+    def run_id(self) -> str:
+        """Id of the run."""
+        return self.created.run_id
+
+    def end(self, step_id: str, output: str | None = None) -> None:
+        """Notes that a step's last event is being handed in."""
+        self.under_way.pop(step_id, None)
+        self.ended.add(step_id)
+        if output is not None:
+            self.outputs[step_id] = output
+
+    def price(self, worker: str) -> Price | None:
+        """The price frozen with the run; ``None`` = unpriced."""
+        return next((each.price for each in self.created.pool_snapshot if each.name == worker), None)
+
+    def settings(self, worker: Worker, step: Step) -> dict[str, Any]:
+        """Settings of a call: the worker's, overridden by the request's.
+
+        What shapes the answer itself (``stop``) is for the last step only: it would cripple the others.
+        """
+        asked = dict(self.created.request_options)
+        asked.pop("max_output_tokens", None)
+        if not self.is_final(step):
+            asked.pop("stop", None)
+        return {**worker.settings, **asked}
+
+    def output_cap(self, worker: Worker, step: Step) -> int | None:
+        """Output cap of a call, in tokens; ``None`` = none is sent."""
+        cap = output_cap(self.created.limits, worker.max_output_tokens)
+        asked = self.created.request_options.get("max_output_tokens") if self.is_final(step) else None
+        return asked if cap is None else min(cap, asked or cap)
+
+    def is_final(self, step: Step) -> bool:
+        """Whether the step's output is the answer."""
+        return self.workflow is not None and self.workflow.final_step.step_id == step.step_id
+
+    def may_reuse(self, step_id: str) -> bool:
+        """Whether an earlier answer may stand for this step."""
+        return self.find is not None and not is_fresh(self.created.fresh, step_id)

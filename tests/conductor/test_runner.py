@@ -1,0 +1,150 @@
+"""A run from its first to its last event."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from tests.conductor.stage import Stage, scripted
+
+
+async def test_a_run_shows_what_each_step_was_sent_and_answered(tmp_path: Path) -> None:
+    async with Stage(tmp_path, scripted("a", {"text": "One."}), scripted("b", {"text": "Two."})) as stage:
+        state = await stage.run([("a", "First.", []), ("b", "Second.", [0]), ("b", "Third.", [])])
+    assert state.status == "succeeded" and state.final_output == "Two." and not state.partial
+    second = state.steps["s2"]
+    assert second.output == "Two." and second.visible == ("s1",) and second.withheld == ()
+    assert "One." in second.messages[-1].content
+    assert state.steps["s3"].withheld == ("s1", "s2")
+    assert "One." not in state.steps["s3"].messages[-1].content
+    assert second.usage is not None and second.usage.output_tokens == 1
+    assert state.wall_s is not None and state.critical_path_s is not None
+
+
+async def test_two_steps_see_only_the_prompt_and_not_a_word_of_each_other(tmp_path: Path) -> None:
+    workers = scripted("a", {"text": "alpha-mark"}), scripted("b", {"text": "beta-mark"})
+    async with Stage(tmp_path, *workers) as stage:
+        state = await stage.run([("a", "one", []), ("b", "two", [])])
+    for step_id in ("s1", "s2"):
+        sent = " ".join(message.content for message in state.steps[step_id].messages)
+        assert "mark" not in sent and "What is it?" in sent
+
+
+async def test_steps_with_disjoint_access_run_at_once(tmp_path: Path) -> None:
+    async with Stage(tmp_path, scripted("a", model="fake-400-1-0")) as stage:
+        state = await stage.run([("a", "one", []), ("a", "two", []), ("a", "three", [])])
+    assert state.wall_s is not None and state.wall_s < 0.8
+    assert state.chained_s is not None and state.chained_s > 1.1
+
+
+async def test_a_failed_step_takes_along_what_depends_on_it_and_nothing_else(tmp_path: Path) -> None:
+    workers = (
+        scripted("bad", {"fail": "bad_request", "fail_message": "No such model."}),
+        scripted("ok", {"text": "x"}),
+    )
+    async with Stage(tmp_path, *workers) as stage:
+        state = await stage.run(
+            [("bad", "one", []), ("ok", "two", [0]), ("ok", "three", [1]), ("ok", "four", [])]
+        )
+    statuses = {step_id: step.status for step_id, step in state.steps.items()}
+    assert statuses == {"s1": "failed", "s2": "skipped", "s3": "skipped", "s4": "succeeded"}
+    assert (state.steps["s2"].cause, state.steps["s3"].cause) == ("s1", "s2")
+    assert "step 1, which failed: No such model." in state.steps["s2"].said
+    assert state.status == "failed" and state.partial and state.final_output == "x"
+    assert state.error is not None and state.error.message == "Step 1 failed: No such model."
+
+
+async def test_the_run_never_says_success_over_a_failed_step_the_answer_does_not_use(tmp_path: Path) -> None:
+    workers = scripted("bad", {"fail": "refused"}), scripted("ok", {"text": "x"})
+    async with Stage(tmp_path, *workers) as stage:
+        state = await stage.run([("bad", "one", []), ("ok", "two", [])])
+    assert state.status == "failed" and state.final_output == "x" and state.partial
+    error = state.steps["s1"].error
+    assert error is not None and error.kind == "refused" and len(state.steps["s1"].attempts) == 1
+
+
+async def test_an_empty_answer_is_a_failure_with_its_usage(tmp_path: Path) -> None:
+    async with Stage(tmp_path, scripted("a", {"text": ""}), scripted("b", {"text": "x"})) as stage:
+        state = await stage.run([("a", "one", []), ("b", "two", [0])])
+    failed = state.steps["s1"]
+    assert failed.error is not None and failed.error.kind == "empty_output" and failed.error.hint
+    assert failed.usage is not None and failed.usage.input_tokens
+    assert state.steps["s2"].status == "skipped"
+
+
+async def test_an_answer_cut_at_its_cap_is_an_answer_with_a_note(tmp_path: Path) -> None:
+    async with Stage(tmp_path, scripted("a", {"tokens": 50}, max_output_tokens=5)) as stage:
+        state = await stage.run([("a", "one", [])])
+    assert state.status == "succeeded" and state.steps["s1"].finish == "length"
+    assert any("cut off" in note for note in state.steps["s1"].notes)
+
+
+async def test_reasoning_is_kept_and_never_passed_on(tmp_path: Path) -> None:
+    workers = scripted("a", {"text": "x", "reasoning": "secret-thought"}), scripted("b", {"text": "y"})
+    async with Stage(tmp_path, *workers) as stage:
+        state = await stage.run([("a", "one", []), ("b", "two", [0])])
+    assert state.steps["s1"].reasoning == "secret-thought"
+    assert "secret-thought" not in state.steps["s2"].messages[-1].content
+
+
+async def test_a_worker_that_is_not_in_the_pool_fails_its_step(tmp_path: Path) -> None:
+    async with Stage(tmp_path, scripted("a", {"text": "x"})) as stage:
+        state = await stage.run([("gone", "one", []), ("a", "two", [])])
+    error = state.steps["s1"].error
+    assert error is not None and error.kind == "unavailable" and "no worker gone" in error.message
+    assert state.steps["s2"].status == "succeeded"
+
+
+async def test_each_try_is_an_event_and_the_last_one_counts(tmp_path: Path) -> None:
+    script = ({"text": "half way", "fail": "overloaded", "fail_after": 1, "times": 2}, {"text": "done"})
+    async with Stage(tmp_path, scripted("a", *script)) as stage:
+        state = await stage.run([("a", "one", [])])
+        kinds = [event.kind for event in await stage.store.events(state.run_id)]
+    step = state.steps["s1"]
+    assert step.output == "done" and [each.attempt for each in step.attempts] == [1, 2, 3]
+    assert [each.partial_text for each in step.attempts] == ["half ", "half ", ""]
+    assert kinds.count("step_retried") == 2 and kinds.count("step_queued") == 1
+    assert step.usage is not None and step.usage.output_tokens == 3
+
+
+async def test_after_four_tries_the_fallback_answers_and_is_named(tmp_path: Path) -> None:
+    workers = (
+        scripted("a", {"fail": "connection"}, fallback="b"),
+        scripted("b", {"text": "from b"}),
+    )
+    async with Stage(tmp_path, *workers) as stage:
+        state = await stage.run([("a", "one", [])])
+        assert stage.calls == {"a": 4, "b": 1}
+    step = state.steps["s1"]
+    assert step.worker == "b" and step.output == "from b"
+    assert [each.worker for each in step.attempts] == ["a", "a", "a", "a", "b"]
+
+
+async def test_a_pause_that_a_worker_asked_for_is_shown_while_it_lasts(tmp_path: Path) -> None:
+    script = ({"fail": "rate_limited", "retry_after_s": 0.4, "times": 1}, {"text": "now"})
+    async with Stage(tmp_path, scripted("a", *script)) as stage:
+        run_id = await stage.start([("a", "one", [])])
+        await stage.until_text(run_id, "Trying again in 0 s")
+        state = await stage.ended(run_id)
+    assert state.steps["s1"].attempts[0].wait_s == 0.4
+    assert state.wall_s is not None and state.wall_s >= 0.4
+
+
+async def test_a_worker_does_so_many_calls_at_once(tmp_path: Path) -> None:
+    async with Stage(tmp_path, scripted("a", model="fake-200-1-0", concurrency=1)) as stage:
+        state = await stage.run([("a", "one", []), ("a", "two", []), ("a", "three", [])])
+    waited = sorted(step.attempts[0].waited_s or 0 for step in state.steps.values())
+    assert waited[0] < 0.1 and 0.1 < waited[1] < 0.3 and 0.3 < waited[2] < 0.6
+
+
+async def test_whoever_comes_late_gets_the_text_so_far(tmp_path: Path) -> None:
+    async with Stage(tmp_path, scripted("a", model="fake-0-40-20")) as stage:
+        run_id = await stage.start([("a", "one", [])])
+        await asyncio.sleep(0.4)
+        text = ""
+        async for item in stage.hub.subscribe(run_id):
+            if hasattr(item, "offset"):
+                assert item.offset in (0, len(text))
+                text = item.text if item.offset == 0 else text + item.text
+        state = await stage.ended(run_id)
+    assert state.final_output is not None and state.final_output.startswith(text) and len(text) > 100
