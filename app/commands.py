@@ -216,6 +216,11 @@ def set_fresh(source: str, base: Workflow) -> None:
     state.keep_draft(source, with_fresh(drafted, bool(state.value(state.FRESH))))
 
 
+def ask_all_again(source: str, base: Workflow) -> None:
+    """A draft that changes nothing and asks every step again."""
+    state.keep_draft(source, with_fresh(state.draft(source) or draft_of(base), True))
+
+
 def toggle_fresh(source: str, base: Workflow, step_id: str) -> None:
     """The switch that asks one step again."""
     state.keep_draft(source, toggled_fresh(state.draft(source) or draft_of(base), step_id))

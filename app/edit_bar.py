@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import commands, resources, state
 from app.draft import Draft
-from app.edit_words import step_names, summary
+from app.edit_words import numbered, step_names, summary
 from app.figures import seconds, tokens, usd
 from app.markdown import literal
 from conductor_client.api import ForkPreview, ForkRequest
@@ -40,7 +40,7 @@ def draw(run: RunState, drafted: Draft | None, said: ForkPreview | None) -> None
     if drafted is None:
         return
     with st.container(border=True, key="edit_bar"):
-        st.markdown(f":material/edit_note: {literal(summary(drafted.edits))}")
+        st.markdown(f":material/edit_note: {literal(_summary(drafted))}")
         if drafted.dropped:
             st.caption(_dropped(drafted))
         if said is not None:
@@ -64,7 +64,7 @@ def draw(run: RunState, drafted: Draft | None, said: ForkPreview | None) -> None
 def draw_sketch_bar(drafted: Draft) -> None:
     """The same for a workflow that has not run: there is nothing to reuse."""
     with st.container(border=True, key="edit_bar"):
-        st.markdown(f":material/edit_note: {literal(summary(drafted.edits))}")
+        st.markdown(f":material/edit_note: {literal(_summary(drafted))}")
         if drafted.dropped:
             st.caption(_dropped(drafted))
         with st.container(horizontal=True, gap="small"):
@@ -104,8 +104,16 @@ def draw_fresh(run: RunState, drafted: Draft | None) -> None:
     )
 
 
+def _summary(drafted: Draft) -> str:
+    return summary(drafted.edits, numbered(drafted.base, drafted.workflow))
+
+
 def _dropped(drafted: Draft) -> str:
-    pairs = "; ".join(text("edit.dropped_edge", seen=seen, by=by) for seen, by in drafted.dropped)
+    names = numbered(drafted.base, drafted.workflow)
+    pairs = "; ".join(
+        text("edit.dropped_edge", seen=names.get(seen, seen), by=names.get(by, by))
+        for seen, by in drafted.dropped
+    )
     return f":material/link_off: {literal(text('edit.dropped', edges=pairs))}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from app.figures import shortened
 from conductor_client.catalogue import text
@@ -13,36 +13,50 @@ EXCERPT = 60
 """Characters of an instruction that are shown."""
 
 
-def words(edit: Edit) -> str:
-    """The edit as a phrase; steps are named by their ids, which edits do not change."""
+def words(edit: Edit, names: Mapping[str, str] | None = None) -> str:
+    """The edit as a phrase. ``names`` says how steps are called; without one, by ids, which edits keep."""
+
+    def named(step_id: str) -> str:
+        return (names or {}).get(step_id, step_id)
+
     match edit:
         case SetInstruction():
             said = shortened(edit.instruction, EXCERPT)
-            return text("edit.did_instruction", step=edit.step_id, said=said)
+            return text("edit.did_instruction", step=named(edit.step_id), said=said)
         case SetWorker():
-            return text("edit.did_worker", step=edit.step_id, worker=edit.worker)
+            return text("edit.did_worker", step=named(edit.step_id), worker=edit.worker)
         case SetAccess():
             if not edit.access:
-                return text("edit.did_access_none", step=edit.step_id)
-            return text("edit.did_access", step=edit.step_id, seen=", ".join(edit.access))
+                return text("edit.did_access_none", step=named(edit.step_id))
+            seen = ", ".join(named(each) for each in edit.access)
+            return text("edit.did_access", step=named(edit.step_id), seen=seen)
         case AddStep():
-            return text("edit.did_add", step=edit.step_id or text("edit.new_step"), worker=edit.worker)
+            step = named(edit.step_id) if edit.step_id else text("edit.new_step")
+            return text("edit.did_add", step=step, worker=edit.worker)
         case RemoveStep():
-            return text("edit.did_remove", step=edit.step_id)
+            return text("edit.did_remove", step=named(edit.step_id))
         case MoveStep():
-            return text("edit.did_move", step=edit.step_id, position=edit.position + 1)
+            return text("edit.did_move", step=named(edit.step_id), position=edit.position + 1)
 
 
-def summary(edits: Sequence[Edit]) -> str:
+def summary(edits: Sequence[Edit], names: Mapping[str, str] | None = None) -> str:
     """All edits of a fork in one line; the first three in words."""
     if not edits:
         return text("edit.no_change")
-    said = "; ".join(words(edit) for edit in edits[:3])
+    said = "; ".join(words(edit, names) for edit in edits[:3])
     return said if len(edits) <= 3 else text("edit.and_more", said=said, n=len(edits) - 3)
+
+
+def numbered(*workflows: Workflow) -> dict[str, str]:
+    """Steps by their place: in the first of these workflows that has them."""
+    names: dict[str, str] = {}
+    for workflow in reversed(workflows):
+        names |= {step.step_id: text("common.step_n", n=step.position + 1) for step in workflow.steps}
+    return names
 
 
 def step_names(workflow: Workflow, step_ids: Iterable[str]) -> str:
     """Steps as "step 1, step 3": by their place in this workflow."""
-    places = {step.step_id: step.position + 1 for step in workflow.steps}
-    named = [text("common.step_n", n=places[step_id]) for step_id in step_ids if step_id in places]
+    names = numbered(workflow)
+    named = [names[step_id] for step_id in step_ids if step_id in names]
     return ", ".join(named) if named else text("common.none")

@@ -60,7 +60,11 @@ def _columns(workflow: Workflow, workers: Sequence[WorkerInfo]) -> dict[str, Any
     return {
         "number": column.NumberColumn(text("edit.column_step"), disabled=True, width="small"),
         "order": column.NumberColumn(
-            text("edit.column_order"), help=text("edit.column_order_help"), width="small", step=0.5
+            text("edit.column_order"),
+            help=text("edit.column_order_help"),
+            width="small",
+            step=0.5,
+            format="%g",
         ),
         "worker": column.SelectboxColumn(text("edit.worker"), options=names, width="medium"),
         "instruction": column.TextColumn(text("edit.instruction"), width="large"),

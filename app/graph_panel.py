@@ -62,14 +62,10 @@ def draw_sketch(sketch: Workflow, *, drafted: Draft | None, workers: Sequence[Wo
     _mount(payload, source="sketch", base=sketch)
 
 
-def draw_replay(run: RunState, events: Sequence[RunEvent], *, speed: float) -> bool:
-    """Plays stored events; returns whether the play has come to its end."""
-    payload = graph_payload(
-        labels=under("graph"), state=run, replay=Replay(events=events, speed=speed, present=True)
-    )
-    result = workflow_graph(payload, key=PRESENT, on_finished=partial(state.note_played, run.run_id))
-    del result
-    return state.was_played(run.run_id)
+def draw_replay(run: RunState, events: Sequence[RunEvent]) -> None:
+    """Plays stored events, large; its own bar chooses the speed. The end is noted in ``state``."""
+    payload = graph_payload(labels=under("graph"), state=run, replay=Replay(events=events, present=True))
+    workflow_graph(payload, key=PRESENT, on_finished=partial(state.note_played, run.run_id))
 
 
 def _mount(payload: Json, *, source: str, base: Workflow | None) -> None:

@@ -19,7 +19,7 @@ from conductor_client.run_state import RunState
 from conductor_client.step_state import Attempt, StepState
 from conductor_client.workflow import Step, Workflow
 
-SECTIONS = ("edit", "saw", "output", "reasoning", "usage", "attempts")
+SECTIONS = ("edit", "saw", "output", "usage", "attempts")
 STEP_LOOKS = {
     "waiting": (":material/schedule:", "gray"),
     "running": (":material/progress_activity:", "blue"),
@@ -54,8 +54,6 @@ def draw(subject: Subject) -> None:
         known = subject.run.steps.get(step.step_id) if subject.run else None
         _head(step, known)
         sections = [name for name in SECTIONS if name == "edit" or known is not None]
-        if known is not None and not known.reasoning:
-            sections.remove("reasoning")
         section = st.segmented_control(
             text("studio.inspector_sections"),
             sections,
@@ -86,9 +84,6 @@ def _section(section: str, subject: Subject, step: Step, known: StepState | None
             _saw(known, workflow)
         case "output":
             _output(known, workflow)
-        case "reasoning":
-            st.caption(text("studio.reasoning_help"))
-            draw_text(known.reasoning, key="inspector.reasoning")
         case "usage":
             _usage(known)
         case _:
@@ -160,12 +155,16 @@ def _output(known: StepState, workflow: Workflow) -> None:
     if known.output is None and known.partial_text:
         st.badge(text("studio.partial"), icon=":material/incomplete_circle:", color="orange")
     said = known.output if known.output is not None else known.partial_text
-    if not said:
+    if said:
+        _text_of_step(said)
+    else:
         st.caption(text("studio.output_running" if known.status == "running" else "studio.output_none"))
-        return
-    _text_of_step(said)
     for note in known.notes:
         st.caption(f":material/info: {literal(note)}")
+    if known.reasoning:
+        with st.expander(text("studio.reasoning"), icon=":material/psychology:"):
+            st.caption(text("studio.reasoning_help"))
+            draw_text(known.reasoning, key="inspector.reasoning")
 
 
 def _text_of_step(said: str) -> None:

@@ -13,8 +13,8 @@ from app.readiness import Obstacle
 from conductor_client.catalogue import text
 from conductor_client.pool import ConductorInfo, PoolView, WorkerInfo
 
-BOX_PX = 110
-"""Height of the prompt box; it can be pulled larger."""
+HERO_PX, BOX_PX = 120, 68
+"""Height of the prompt box alone on the page, and above a graph; it can be pulled larger."""
 
 
 def draw(*, is_hero: bool) -> None:
@@ -23,7 +23,7 @@ def draw(*, is_hero: bool) -> None:
         st.text_area(
             text("studio.prompt"),
             key=state.PROMPT,
-            height=BOX_PX,
+            height=HERO_PX if is_hero else BOX_PX,
             placeholder=text("studio.prompt_placeholder"),
             label_visibility="collapsed",
             persist_state="session",
@@ -103,9 +103,10 @@ def _conductor(conductors: Sequence[ConductorInfo]) -> None:
         list(by_id),
         key=state.CONDUCTOR,
         format_func=title,
-        width=240,
+        width=220,
+        icon=":material/schema:",
+        label_visibility="collapsed",
         persist_state="session",
-        help=text("studio.conductor_help"),
     )
 
 

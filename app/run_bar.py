@@ -29,8 +29,8 @@ def draw_badge(status: str) -> None:
     st.badge(text(f"common.status_{status}"), icon=icon, color=colour)  # type: ignore[arg-type]  # from the table
 
 
-def draw(run: RunState) -> None:
-    """Status and actions in one line, totals in the next once the run has ended."""
+def draw(run: RunState, *, has_draft: bool) -> None:
+    """Status and actions of the run in one line."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_bar"):
         draw_badge(run.status if run.has_ended or run.status == "queued" else "running")
         st.caption(_caption(run), width="content")
@@ -43,6 +43,15 @@ def draw(run: RunState) -> None:
                 type="primary",
                 on_click=commands.stop,
                 args=(run.run_id,),
+            )
+        if run.has_ended and run.workflow is not None and not has_draft:
+            st.button(
+                text("studio.run_again"),
+                key="run.again",
+                icon=":material/replay:",
+                on_click=commands.ask_all_again,
+                args=(run.run_id, run.workflow),
+                help=text("studio.run_again_help"),
             )
         _share(run)
         _export(run)
@@ -92,7 +101,7 @@ def draw_totals(run: RunState) -> None:
         ("studio.total_critical", seconds(run.critical_path_s), "studio.total_critical_help"),
         ("studio.total_chained", seconds(run.chained_s), "studio.total_chained_help"),
     ]
-    with st.grid("auto", min_column_width=118, gap="small", key="totals"):
+    with st.grid(4, min_column_width=118, gap="small", key="totals"):
         for label, figure, explained in figures:
             st.metric(text(label), literal(figure), help=None if explained is None else text(explained))
 
@@ -124,8 +133,8 @@ def _export(run: RunState) -> None:
             st.link_button(
                 text(f"studio.export_{form}"),
                 f"/api/runs/{run.run_id}/export?format={form}",
-                width=300,
                 type="tertiary",
+                icon=":material/download:",
             )
 
 

@@ -20,9 +20,9 @@ def draw_line(run: RunSummary) -> None:
     with st.container(border=True, key=f"line.{run.run_id}", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             prompt = shortened(run.prompt, 140) or text("history.no_prompt")
+            draw_badge(run.status)
             st.page_link("views/studio.py", label=f"**{literal(prompt)}**", query_params={"run": run.run_id})
             st.space("stretch")
-            draw_badge(run.status)
             st.button(
                 text("history.delete"),
                 key=f"delete.{run.run_id}",

@@ -60,10 +60,12 @@ class Places:
 
 def _places() -> Places:
     bar, notices, top = st.container(), st.container(), st.container()
-    left, right = st.columns([1.75, 1], gap="medium")
+    left, right = st.columns([1.7, 1], gap="medium")
     with left:
-        graph, bar_of_draft, totals = st.container(), st.container(), st.container()
-    return Places(bar, notices, top, graph, bar_of_draft, totals, right.container(), st.container())
+        graph, totals = st.container(), st.container()
+    with right:
+        bar_of_draft, inspector_of_step = st.container(), st.container()
+    return Places(bar, notices, top, graph, bar_of_draft, totals, inspector_of_step, st.container())
 
 
 def draw() -> None:
@@ -102,7 +104,7 @@ def _draw_run(run_id: str, places: Places) -> None:
     with places.graph:
         graph_panel.draw_run(run, drafted=drafted, marks=marks(said), workers=workers or run.pool_snapshot)
     with places.bar:
-        run_bar.draw(run)
+        run_bar.draw(run, has_draft=drafted is not None)
     with places.answer, resources.errors_shown():
         answer.draw(run)
     with places.totals:

@@ -14,7 +14,7 @@ from conductor_client.pool import WorkerInfo
 
 def draw_card(worker: WorkerInfo, *, pool: str) -> None:
     """The card. A worker that is not ready says what is missing and how to get it."""
-    with st.container(border=True, height="stretch", gap="small"):
+    with st.container(border=True, height="stretch", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{literal(worker.name)}**", width="content")
             st.space("stretch")

@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import itertools
 import os
+import re
 import time
 from collections import Counter
 from pathlib import Path
@@ -143,16 +144,23 @@ POOL = (
     PoolWorker("python", "python"),
 )
 STRONG = PoolWorker("qwen-1.5b", "strong")
+# What the examples are about. In a plan for another prompt these words were copied, not thought.
+EXAMPLE_TOPICS = frozenset(
+    ("river", "vienna", "italian", "largest", "dates", "vowels", "lamps", "visitors", "sea", "lines", "ice")
+)
 SHAPE_LETTERS = {"general": "L", "strong": "L", "small": "S", "calculator": "C", "python": "P"}
 
 
-def plan_shape(lines: list[PlanLine], pool: tuple[PoolWorker, ...]) -> str:
+def plan_shape(lines: list[PlanLine], pool: tuple[PoolWorker, ...], prompt: str) -> str:
     """The workers and edges of a plan in the notation of the accepted ones."""
     roles = dict(zip(worker_letters(len(pool)), (worker.role for worker in pool), strict=True))
     written = [SHAPE_LETTERS[roles[line.letter]] + "".join(map(str, line.access)) for line in lines]
+    last = lines[-1].instruction.lower()
     # An expression nobody calculates is no answer, whatever the workers are.
-    is_left_over = written[-1].startswith("L") and "expression" in lines[-1].instruction.lower()
-    return " ".join(written) + (" (expression)" if is_left_over else "")
+    is_left_over = written[-1].startswith("L") and "python expression" in last
+    words, asked = (set(re.findall("[a-z]+", text)) for text in (last, prompt.lower()))
+    is_copied = bool(EXAMPLE_TOPICS & words - asked)
+    return " ".join(written) + (" (left over)" if is_left_over else " (copied)" if is_copied else "")
 
 
 async def measure(
@@ -173,7 +181,7 @@ async def measure(
         end = await _plan(runtime, model, prompt, pool, grammar)
         tokens += end.usage.output_tokens
         lines = read_plan_lines(end.output) if end.finish == "stop" else None
-        shape = plan_shape(lines, pool) if lines else "unreadable"
+        shape = plan_shape(lines, pool, prompt) if lines else "unreadable"
         first = letter_choices([(one.token, one.logprobs) for one in end.logprobs], letters)[0]
         valid += lines is not None
         is_sensible = shape in accepted

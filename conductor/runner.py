@@ -9,17 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from decimal import Decimal
 from typing import Any
 
 from conductor import endings
 from conductor.earlier import Earlier
 from conductor.journal import Journal, JournalBroken
-from conductor.limits import Budget, DayBudget
+from conductor.limits import Budget, DayBudget, estimate_tokens
 from conductor.providers.base import Worker
 from conductor.scheduler import Outcome, run_steps
 from conductor.steps import Steps
-from conductor.store import StoredResult
+from conductor.store import StoredResult, StoreError
 from conductor.work import Means, UnderWay, Work
 from conductor_client.events import RunCreated, RunResumed, RunStarted
 from conductor_client.run_state import RunState, fold
@@ -70,6 +69,12 @@ class Runner:
             await endings.cancelled(work, self._steps(work))
             await work.journal.drain()
 
+    async def close(self) -> None:
+        """Stops saving texts. To be called after the engine was stopped."""
+        if self._saver is not None:
+            self._saver.cancel()
+            await asyncio.wait([self._saver])
+
     async def _run(self, run_id: str) -> None:
         hub = self._means.hub
         hub.open(run_id)
@@ -88,6 +93,7 @@ class Runner:
                 await self._leave(work, execution)
                 raise
             await self._end(work, execution)
+            await _kept(work)
         finally:
             self._executions.pop(run_id, None)
             self._stopped.discard(run_id)
@@ -216,8 +222,17 @@ class Runner:
         store = self._means.store
         while self._executions:
             await asyncio.sleep(SAVE_S)
-            for each in self._means.hub.unsaved():
-                await store.save_text(each.run_id, each.step_id, each.attempt, each.channel, each.text)
+            try:
+                for each in self._means.hub.unsaved():
+                    await store.save_text(each.run_id, each.step_id, each.attempt, each.channel, each.text)
+            except StoreError as problem:
+                log.warning("the text so far of running steps is not saved: %s", problem)
+
+
+async def _kept(work: Work) -> None:
+    for problem in await asyncio.gather(*work.keeping, return_exceptions=True):
+        if isinstance(problem, BaseException):
+            log.warning("an answer of run %s cannot be reused: %s", work.run_id, problem)
 
 
 def _left_s(state: RunState) -> float | None:
@@ -232,9 +247,14 @@ def _left_s(state: RunState) -> float | None:
 
 
 def _budget(state: RunState, day: DayBudget) -> Budget:
+    """What was spent before counts; calls whose usage nobody told are estimated."""
     parts = (state.usage, state.orchestration_usage)
     tokens = sum((usage.input_tokens or 0) + (usage.output_tokens or 0) for usage in parts)
-    cost: Decimal = state.cost_usd + state.orchestration_cost_usd
+    for step in state.steps.values():
+        unknown = [each for each in step.attempts if each.started_at is not None and each.usage is None]
+        sent = sum(estimate_tokens(message.content) for message in step.messages) if unknown else 0
+        tokens += sum(sent + estimate_tokens(each.partial_text) for each in unknown)
+    cost = state.cost_usd + state.orchestration_cost_usd
     called = sum(bool(step.attempts) for step in state.steps.values())
     return Budget(state.limits, day=day, tokens=tokens, usd=cost, steps=called)
 

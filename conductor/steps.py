@@ -167,8 +167,9 @@ class Steps:
             **event.model_dump(include=set(StoredResult.model_fields)),
         )
         work.end(step.step_id, said.output)
-        # Both are on the disk before the step counts as done; the event first: it decides after a crash.
-        await asyncio.gather(work.journal.write(event), self._means.store.put_result(key, result))
+        await work.journal.write(event)
+        # The answer is on the disk with its event; that it is found by its key need not hold up what follows.
+        work.keeping.append(asyncio.create_task(self._means.store.put_result(key, result)))
         return "succeeded"
 
     async def _fail(self, step: Step, failed: Failed) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -85,6 +86,8 @@ class Work:
     """Steps whose last event has been handed in: nothing more may be said about them."""
     partial_texts: dict[str, str] = field(default_factory=dict)
     """Text of steps that did not end well, by step id."""
+    keeping: list[asyncio.Task[None]] = field(default_factory=list)
+    """Answers on their way to where they are found by key; the run is not done before they are there."""
     is_over: bool = False
     """Whether the run's last event has been handed in."""
     workflow: Workflow | None = None

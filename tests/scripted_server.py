@@ -21,7 +21,7 @@ import re
 import threading
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
@@ -190,7 +190,13 @@ STATS_KEY = web.AppKey("books", _Books)
 
 
 async def _stats(request: web.Request) -> web.Response:
-    return web.json_response(asdict(request.app[STATS_KEY].stats))
+    return web.json_response(
+        {name: _plain(value) for name, value in vars(request.app[STATS_KEY].stats).items()}
+    )
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Counter) else value
 
 
 async def _reset(request: web.Request) -> web.Response:

@@ -8,8 +8,7 @@ from app import resources, run_lines, state
 from conductor_client.api import RunPage
 from conductor_client.catalogue import counted, text
 
-PAGE = 20
-"""Runs on one page."""
+PAGE = 20  # runs on one page
 
 
 def draw() -> None:

@@ -1,4 +1,4 @@
-"""Present: a stored run played back, large, with no call made and nothing to press but its speed."""
+"""Present: a stored run played back, large. No call is made, and nothing can be started or changed."""
 
 from __future__ import annotations
 
@@ -6,50 +6,32 @@ import streamlit as st
 
 from app import graph_panel, resources, state
 from app.answer import MOST_SHOWN
+from app.figures import shortened
 from app.markdown import literal, sanitised
 from conductor_client.catalogue import text
 from conductor_client.errors import NotFound
 
-SPEEDS = (1, 2, 5)
-
 
 def draw() -> None:
-    """The prompt as a title, the graph playing, the answer once it has come to its end."""
-    title, graph, answer, foot = st.container(), st.container(), st.container(), st.container()
+    """The graph with its player, and under it the answer once the play has come to its end."""
+    graph, answer = st.container(), st.container()
     run_id = state.run_id()
     if run_id is None:
-        with title:
-            st.info(text("present.no_run"), icon=":material/slideshow:")
-            st.page_link("views/history.py", label=text("studio.to_history"), icon=":material/history:")
+        st.info(text("present.no_run"), icon=":material/slideshow:")
+        st.page_link("views/history.py", label=text("studio.to_history"), icon=":material/history:")
         return
-    with foot:
-        speed = _speed()
-    with title, resources.errors_shown():
+    with resources.errors_shown():
         try:
             run = resources.run(run_id)
         except NotFound:
-            st.warning(text("studio.run_gone", run=literal(run_id)), icon=":material/search_off:")
+            said = text("studio.run_gone", run=literal(shortened(run_id, 60)))
+            st.warning(said, icon=":material/search_off:")
             return
-        events = resources.events(run_id, run.last_seq)
-        st.title(literal(run.prompt[:300]), anchor=False)
         with graph:
-            graph_panel.draw_replay(run, events, speed=float(speed))
+            graph_panel.draw_replay(run, resources.events(run_id, run.last_seq))
         if run.final_output and state.was_played(run_id):
             with answer.container(border=True):
                 st.markdown(sanitised(run.final_output[:MOST_SHOWN]), anchors=False)
-
-
-def _speed() -> int:
-    chosen = st.segmented_control(
-        text("present.speed"),
-        SPEEDS,
-        default=1,
-        required=True,
-        format_func=lambda times: f"{times}×",
-        key="present.speed",
-        label_visibility="collapsed",
-    )
-    return int(chosen or 1)
 
 
 draw()

@@ -1,0 +1,84 @@
+"""The live, editable workflow graph as a Streamlit component (Components v2, no build step).
+
+    result = workflow_graph(graph_payload(labels=…, state=…, mode="edit"), key="live_graph", on_edit=take_edit)
+
+``data`` goes down whole; status and text then come to the browser over the run's own WebSocket. Up come one
+state, ``selected`` (a step id or ``None``), and triggers, each lasting one script run:
+
+- ``edit`` ``{op_id, base, edits}``: edits of workflow ``base`` in the words of ``conductor_client.edits``;
+  an ``op_id`` can arrive twice and counts once. Answer with new data: a higher ``rev``, or a ``reply``.
+- ``undo`` ``{op_id}``; ``finished`` ``{run_id, seq}``: the run's last event was shown;
+  ``lost`` ``{run_id}``: the server does not know the run; ``connection`` ``{run_id, is_up}``: the live stream
+  broke or came back.
+
+In a callback read a trigger from ``st.session_state[key]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from .assets_path import ASSETS, ROUTE, entry
+from .payload import Json, Mark, Mode, Reply, Replay, graph_payload
+
+__all__ = ["ASSETS", "ROUTE", "Json", "Mark", "Mode", "Replay", "Reply", "entry", "graph_payload", "workflow_graph"]
+
+# The modules come from our own route and not with the component: Streamlit would send them with each update.
+_LOADER = """
+const load = () => import(new URL("ENTRY", location.origin).href);
+export default function (component) {
+  const { data, parentElement } = component;
+  globalThis.workflowGraph ??= load();
+  let leave = () => {};
+  globalThis.workflowGraph.then((module) => { leave = module.default(component); }, () => {
+    globalThis.workflowGraph = undefined;
+    const note = parentElement.querySelector("p") ?? parentElement.appendChild(document.createElement("p"));
+    note.textContent = data.labels.load_failed ?? "";
+  });
+  return () => leave();
+}
+"""
+
+Callback = Callable[[], None]
+
+
+def _nothing() -> None:
+    """Stands in for a callback: with one, the result always has the attribute."""
+
+
+@cache
+def _component() -> Any:
+    """Registers the component, once."""
+    return st.components.v2.component("workflow_graph", js=_LOADER.replace("ENTRY", entry()))
+
+
+def workflow_graph(
+    payload: Json,
+    *,
+    key: str,
+    on_selected: Callback = _nothing,
+    on_edit: Callback = _nothing,
+    on_undo: Callback = _nothing,
+    on_finished: Callback = _nothing,
+    on_lost: Callback = _nothing,
+    on_connection: Callback = _nothing,
+) -> Any:
+    """Draws the graph. The result has ``selected`` and the triggers as attributes.
+
+    Give each graph of a page its own fixed ``key`` and its own container that stands first on the page:
+    elements that appear above it in the same container would mount it anew.
+    """
+    return _component()(
+        key=key,
+        data=payload,
+        on_selected_change=on_selected,
+        on_edit_change=on_edit,
+        on_undo_change=on_undo,
+        on_finished_change=on_finished,
+        on_lost_change=on_lost,
+        on_connection_change=on_connection,
+    )

@@ -8,13 +8,13 @@ from pathlib import Path
 ASSETS = Path(__file__).with_name("assets")
 """Folder of the ES modules and the style sheet, to be served as they are."""
 
-ROUTE = "/flow-assets/{version}"
-"""Where to mount that folder. The version is part of the path, so that modules that import each other by
-relative path all carry it and no browser keeps an old one beside a new one."""
+ROUTE = "/flow-assets"
+"""Where to mount that folder, with ``Cache-Control: no-cache``: the modules import each other by relative
+path, so a browser must ask for each again and may only keep what has not changed."""
 
 
 def version() -> str:
-    """A short hash of every file in the folder: it changes when any of them does."""
+    """A short hash of every file in the folder: a page that stays open while the server is upgraded asks anew."""
     digest = hashlib.sha256()
     for path in sorted(ASSETS.iterdir()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
@@ -23,4 +23,4 @@ def version() -> str:
 
 def entry() -> str:
     """Address of the module that exports ``mount``."""
-    return f"{ROUTE.format(version=version())}/main.js"
+    return f"{ROUTE}/main.js?v={version()}"

@@ -20,11 +20,14 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 STORED_FORM = "1"
 """Version of what is stored with DBOS. A pending run is taken up by the same version only, so this changes
 when the stored form does and not, as by default, with every line of code."""
+TURN_S = 3.0
+SHUT_DOWN_S = 0.5
 log = logging.getLogger("conductor.engine")
+_turn = threading.Lock()  # DBOS keeps its state in globals: one recorder per process, one after the other
 
 
 class Recorder:
-    """DBOS on one file. One per process, since DBOS keeps its state in globals.
+    """DBOS on one file. One per process at a time.
 
     ``join`` is what a run's workflow does: take part in the run until it ends. It is awaited on DBOS's loop.
     """
@@ -38,8 +41,14 @@ class Recorder:
 
     def open(self) -> None:
         """Creates or upgrades the tables and starts to listen. Takes its time: not for an event loop."""
+        if not _turn.acquire(timeout=TURN_S):
+            raise RuntimeError("another engine is open in this process")
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._launch(), self._loop).result()
+        try:
+            asyncio.run_coroutine_threadsafe(self._launch(), self._loop).result()
+        except BaseException:
+            self.close()  # DBOS would keep what it was told here for whoever opens it next
+            raise
 
     def start(self, run_id: str) -> None:
         """Writes the run down and keeps its workflow going until the run has ended."""
@@ -55,6 +64,7 @@ class Recorder:
             asyncio.run_coroutine_threadsafe(self._shut_down(), self._loop).result()
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
+            _turn.release()
         self._loop.close()
 
     async def _launch(self) -> None:
@@ -68,6 +78,7 @@ class Recorder:
             "executor_id": self._executor_id,
             "serializer": DBOSPortableJSONSerializer(),
             "log_level": "ERROR",
+            "notification_listener_polling_interval_sec": 0.25,  # what closing waits for; we send none
         }
         DBOS(config=config)
 
@@ -86,12 +97,13 @@ class Recorder:
             log.exception("run %s goes on, but could not be recorded", run_id)
 
     async def _shut_down(self) -> None:
-        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=0.5)
-        await asyncio.get_running_loop().run_in_executor(None, lambda: DBOS.destroy(destroy_registry=True))
+        logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what is cut short here is taken up later
+        give_up = self._loop.time() + SHUT_DOWN_S
+        while (tasks := asyncio.all_tasks() - {asyncio.current_task()}) and self._loop.time() < give_up:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=0.05)
+        await self._loop.run_in_executor(None, lambda: DBOS.destroy(destroy_registry=True))
         if self._engine is not None:
             self._engine.dispose()
 

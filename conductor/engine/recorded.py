@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import threading
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from conductor.engine.claims import Claims
 from conductor.engine.local import Executes, LocalEngine
@@ -19,6 +21,7 @@ from conductor.engine.local import Executes, LocalEngine
 if TYPE_CHECKING:
     from conductor.engine.dbos_engine import Recorder
 
+T = TypeVar("T")
 OPEN_AFTER_S = 3.0
 CLOSE_S = 0.8
 """How long stopping waits for the engine's threads, in seconds."""
@@ -96,7 +99,7 @@ class RecordedEngine(LocalEngine):
         if self._is_stopping:
             return
         try:
-            self._recorder = await asyncio.to_thread(self._new_recorder)
+            self._recorder = await _in_thread(self._new_recorder)
         except Exception as error:
             log.exception("the engine's file cannot be used; runs are not recorded with it")
             self._problem = f"The engine's file {self._path} cannot be used: {error}"
@@ -116,7 +119,7 @@ class RecordedEngine(LocalEngine):
     async def _close(self) -> None:
         await asyncio.wait([self._opening])
         if self._recorder is not None:
-            await asyncio.to_thread(self._recorder.close)
+            await _in_thread(self._recorder.close)
 
     async def _join(self, run_id: str) -> None:
         """A run's workflow, on the engine's loop: lasts as long as the run. Cancelling it stops the run."""
@@ -134,3 +137,19 @@ class RecordedEngine(LocalEngine):
             await asyncio.wait([self._tasks[run_id]])
         if self._is_stopping:
             await asyncio.Event().wait()  # never "done": the next process is to find it pending
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Like ``asyncio.to_thread``, in a thread that a process on its way out does not wait for."""
+    loop, done = asyncio.get_running_loop(), Future[T]()
+
+    done.set_running_or_notify_cancel()  # from here on it cannot be cancelled under our hands
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, name="engine", daemon=True).start()
+    return await asyncio.wrap_future(done, loop=loop)

@@ -15,6 +15,10 @@ from .escaping import CHARACTERS, PICTURES
 
 HEADER = "%% Conductor Studio workflow 1: number · worker, then the instruction"
 LINE_BREAK = "<br/>"
+JOINER = "\u2060"
+"""Invisible; parts two characters that Mermaid takes together even when they are coded."""
+_DRAWN_EVEN_IF_CODED = ("\\n", "$$", ":f")
+"""A line break, a formula, an icon (``fa:fa-car``)."""
 _PLAIN = frozenset(" .,!?()'/+=[]{}|@^~-")
 """ASCII punctuation that is only itself inside a quoted Mermaid label."""
 
@@ -43,6 +47,8 @@ def encoded(text: str) -> str:
         after = text[place + 1] if place + 1 < len(text) else " "
         picture = PICTURES.get(ord(char))
         out.append(picture or (char if _is_plain(char, before, after) else f"#{ord(char)};"))
+        if char + after in _DRAWN_EVEN_IF_CODED:
+            out.append(JOINER)
     return "".join(out)
 
 

@@ -19,8 +19,8 @@ from .svg_theme import ICON_PATHS, Theme, style
 
 _EDGE = 32
 _PAD = 16
-_CARD = Size(308, 204)
-"""Wide enough for a foot with four figures; the live graph's cards are 248 to 316 px wide."""
+_CARD = Size(312, 204)
+"""Wide enough for a foot with all its figures; the live graph's cards are 248 to 316 px wide."""
 _WIDEST = 1_700
 """A drawing that grows to the right beyond this goes down instead."""
 _DASHED = ("failed", "skipped", "cancelled", "not_run")
@@ -119,8 +119,14 @@ def _card(box: Box, said: Card) -> Markup:
     parts += [_line(line, x, y + 63 + 20 * row, "g-said") for row, line in enumerate(lines)]
     top, bottom = y + 60 + 20 * max(1, len(lines)), y + box.height - 38
     parts += _body(said, Box(None, x, top, room, bottom - top))
-    if said.foot:
-        parts.append(_line(shortened(" · ".join(said.foot), room, 12.5), x, y + box.height - 15, "g-foot"))
+    foot, time = " · ".join(said.foot), said.time
+    if width(foot + time, 12.5) + 10 > room:  # the number of tries can go
+        time = time.split(" · ")[0]
+    foot = shortened(foot, room - width(time, 12.5) - 10, 12.5)
+    parts += [
+        _line(foot, x, box.y + box.height - 15, "g-foot"),
+        _line(time, right, box.y + box.height - 15, "g-foot g-time"),
+    ]
     if said.tag:
         parts.append(_line(said.tag, right, y - 6, "g-tag"))
     return el("g", *parts)

@@ -14,6 +14,8 @@ from conductor_client.workflow import Step, Workflow
 
 from . import figures
 
+_IDLE = ("draft", "waiting", "running", "skipped", "not_run")
+
 
 @dataclass(frozen=True)
 class Card:
@@ -28,6 +30,7 @@ class Card:
     body: str = ""
     is_bad: bool = False
     foot: tuple[str, ...] = ()
+    time: str = ""
     tag: str = ""
 
 
@@ -53,6 +56,7 @@ def cards_of(workflow: Workflow, state: RunState | None) -> list[Card]:
                 body=body,
                 is_bad=status == "failed",
                 foot=_foot(now, status),
+                time=_time(now, status),
                 tag=text("graph.unused") if step.step_id in unused else "",
             )
         )
@@ -69,12 +73,11 @@ def listed(numbers: list[int]) -> str:
 def _content(
     step: Step, now: StepState | None, status: str, numbers: Mapping[str, int], state: RunState | None
 ) -> tuple[str, str]:
-    seen = listed([numbers[each] for each in step.access])
     if now is None:
-        return (text("graph.will_see", steps=seen) if seen else text("graph.will_see_prompt")), ""
+        return _of_steps("graph.will_see", step, numbers), ""
     match status:
         case "waiting":
-            return (text("graph.waits_for", steps=seen) if seen else text("graph.waits_to_start")), ""
+            return _of_steps("graph.waits_for", step, numbers), ""
         case "not_run":
             return text("graph.never_started"), ""
         case "running":
@@ -90,6 +93,13 @@ def _content(
             return ("", now.output) if now.output else (text("graph.empty_output"), "")
 
 
+def _of_steps(key: str, step: Step, numbers: Mapping[str, int]) -> str:
+    if not step.access:
+        return text(f"{key}.none")
+    form = "one" if len(step.access) == 1 else "other"
+    return text(f"{key}.{form}", steps=listed([numbers[each] for each in step.access]))
+
+
 def _skipped(now: StepState, numbers: Mapping[str, int], state: RunState | None) -> str:
     if now.cause is None or now.cause not in numbers:
         return now.said or text("graph.skipped_unknown")
@@ -98,28 +108,29 @@ def _skipped(now: StepState, numbers: Mapping[str, int], state: RunState | None)
     return text("graph.skipped_because", n=numbers[now.cause], status=how)
 
 
+def _time(now: StepState | None, status: str) -> str:
+    """How long the step took, and in how many tries."""
+    if now is None or status in _IDLE:
+        return ""
+    took = figures.seconds(now.duration_s) if now.duration_s is not None else ""
+    if took and status == "reused":
+        return text("graph.took_then", seconds=took)
+    tries = counted("graph.tries", len(now.attempts)) if len(now.attempts) > 1 else ""
+    return " · ".join(filter(None, [took, tries]))
+
+
 def _foot(now: StepState | None, status: str) -> tuple[str, ...]:
     """The figures under a card, in order; an unknown one says so."""
-    if now is None or status in ("waiting", "skipped", "not_run", "running"):
+    if now is None or status in _IDLE:
         return ()
-    parts = [counted("graph.tries", len(now.attempts))] if len(now.attempts) > 1 else []
     if status == "reused":
-        before = now.reused_from
-        if before is not None and before.usage is not None and before.usage.total_tokens is not None:
-            parts.append(counted("graph.tokens", before.usage.total_tokens))
-        if before is not None and before.duration_s is not None:
-            parts.append(text("graph.took_then", seconds=figures.seconds(before.duration_s)))
-        return (*parts, "$0")
-    parts.append(_tokens(now))
-    if now.duration_s is not None:
-        parts.append(figures.seconds(now.duration_s))
-    parts.append(figures.usd(now.cost_usd) if now.cost_usd is not None else text("graph.cost_unknown"))
-    return tuple(parts)
-
-
-def _tokens(now: StepState) -> str:
+        then = now.reused_from.usage.total_tokens if now.reused_from and now.reused_from.usage else None
+        return ("$0",) if then is None else (counted("graph.tokens_then", then), "$0")
     total = now.usage.total_tokens if now.usage is not None else None
+    if total is None and now.cost_usd is None:
+        return (text("graph.both_unknown"),)
+    cost = figures.usd(now.cost_usd) if now.cost_usd is not None else text("graph.cost_unknown")
     if total is None:
-        return text("graph.tokens_unknown")
+        return (text("graph.tokens_unknown"), cost)
     sent = [each.usage for each in now.attempts if each.started_at is not None or each.usage is not None]
-    return ("" if sum_usage(sent)[1] else figures.AT_LEAST) + counted("graph.tokens", total)
+    return (("" if sum_usage(sent)[1] else figures.AT_LEAST) + counted("graph.tokens", total), cost)

@@ -38,9 +38,9 @@ COLOURS = {
         "reused": "#614c88",
     },
     "dark": {
-        "page": "#14171b",
+        "page": "#101316",
         "card": "#1c2026",
-        "well": "#14171b",
+        "well": "#252a30",
         "line": "#2e343c",
         "ink": "#e4e2dc",
         "soft": "#aeb1b8",
@@ -65,7 +65,7 @@ _RULES = """
 .g-word{{font-size:13.5px;font-weight:600;text-anchor:end}}
 .g-name{{fill:{ink};font-size:16px;font-weight:650}}.g-said{{fill:{ink};font-size:14.5px}}
 .g-text{{fill:{ink};font-size:13.5px}}.g-note{{fill:{soft};font-size:13.5px}}.g-bad{{fill:{bad}}}
-.g-foot{{fill:{soft};font-size:12.5px}}.g-tag{{fill:{soft};font-size:12px;font-weight:600;text-anchor:end}}
+.g-foot{{fill:{soft};font-size:12.5px}}.g-time{{text-anchor:end}}.g-tag{{fill:{soft};font-size:12px;font-weight:600;text-anchor:end}}
 .g-kind{{fill:{ink};font-size:13px;font-weight:600}}
 .g-running-fill{{fill:{running}}}.g-running-line{{stroke:{running}}}
 .g-succeeded-fill{{fill:{good}}}.g-succeeded-line{{stroke:{good}}}

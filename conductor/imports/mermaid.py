@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 from conductor.exports.escaping import CHARACTERS
-from conductor.exports.mermaid import HEADER
+from conductor.exports.mermaid import HEADER, JOINER
 from conductor_client.plan import Diagnostic
 
 from .graph import workflow_of_graph
@@ -74,7 +74,7 @@ def read_mermaid(text: str) -> Imported:
         if len(scanner.labels) > _MOST_NODES or len(scanner.noticed) > _MOST_UNREAD:
             said = "It has far more nodes, or far more lines that cannot be read, than a workflow could have."
             return refused("mermaid", "unparsable", "the whole text", said, *scanner.noticed[:3])
-    pictures = CHARACTERS if HEADER in text else {}
+    pictures = {**CHARACTERS, ord(JOINER): None} if HEADER in text else {}
     labels = {name: _lines(label, pictures) for name, label in scanner.labels.items()}
     return workflow_of_graph("mermaid", labels, scanner.edges, scanner.noticed)
 
@@ -261,7 +261,7 @@ class _Scanner:
         self.at = end + 1
 
 
-def _lines(label: str, pictures: Mapping[int, str]) -> list[str]:
+def _lines(label: str, pictures: Mapping[int, str | None]) -> list[str]:
     if len(label) > 1 and label[0] == label[-1] == "`":  # a Markdown string
         label = label[1:-1]
     lines = [_TAG.sub("", line.strip("\r")).translate(pictures) for line in _BREAK.split(label)]

@@ -44,9 +44,9 @@ class Example:
 
 
 EXAMPLES = (
-    Example("Which river flows through Vienna?", (("general", (), "Name the river"),)),
+    Example("Which river flows through Vienna?", (("general", (), "Name the river through Vienna"),)),
     Example(
-        "A baker makes 24 rolls a day and sells them for 40 cents each. How many euros does he earn in 15 days?",
+        "A baker makes 24 rolls a day and sells them for 40 cents each. What does he earn in 15 days?",
         (
             ("general", (), "One Python expression for the euros he earns"),
             ("calculator", (1,), "Calculate the expression"),
@@ -67,7 +67,10 @@ EXAMPLES = (
             ("calculator", (1,), "Calculate the expression"),
         ),
     ),
-    Example("Say this in Italian: Where is the station?", (("general", (), "Translate it into Italian"),)),
+    Example(
+        "Say this in Italian: Where is the station?",
+        (("general", (), "Translate the sentence into Italian"),),
+    ),
     Example(
         "How many centimetres are 45 inches?",
         (
@@ -77,7 +80,7 @@ EXAMPLES = (
     ),
     Example(
         "Write a Python function that returns the largest even number of a list.",
-        (("general", (), "Write the function"),),
+        (("general", (), "Write the function for the largest even number"),),
     ),
     Example(
         "Which dates are in this text: We met on 3 May and again on 12 June.",
@@ -125,7 +128,10 @@ EXAMPLES = (
         "Give the output of this code:\n\nt = 'ab'\nt = t * 3\nprint(t)",
         (("python", (), "Run the code in the question"),),
     ),
-    Example("Write two lines about the sea at night.", (("general", (), "Write the two lines"),)),
+    Example(
+        "Write two lines about the sea at night.",
+        (("general", (), "Write two lines about the sea at night"),),
+    ),
     Example("Explain in one sentence why ice floats.", (("general", (), "Explain why ice floats"),)),
 )
 
@@ -162,8 +168,8 @@ def _system(pool: Sequence[PoolWorker], max_steps: int) -> str:
     return (
         "You plan which worker does what. Do not answer the question yourself.\n"
         f"Workers:\n{workers}\n"
-        f"Write 1 to {max_steps} lines, as few as needed. A line is: worker letter, numbers of the earlier lines it"
-        " must see, colon, instruction."
+        f"Write 1 to {max_steps} lines, as few as needed. "
+        "A line is: worker letter, numbers of the earlier lines it must see, colon, instruction."
     )
 
 

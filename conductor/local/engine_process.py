@@ -99,9 +99,7 @@ class EngineProcess:
         """End the process now. Requests under way get an error."""
         self._stopped = True
         self._process.kill()
-        with contextlib.suppress(OSError):
-            if self._process.stdin:
-                self._process.stdin.close()
+        self._close_stdin()
 
     def _send(self, message: dict[str, Any]) -> bool:
         line = json.dumps(message) + "\n"
@@ -116,15 +114,11 @@ class EngineProcess:
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            message = json.loads(line)
-            if "ready" in message:
-                self.ready.set_result(None)
-            elif "failed" in message:
-                self._last_words.append(message["failed"])
-            else:
-                self._tell(message["id"], message)
+        with self._process.stdout as lines:
+            for line in lines:
+                self._hear(json.loads(line))
         self._process.wait()
+        self._close_stdin()
         if not self.ready.done():
             death = self._death()
             self.ready.set_exception(
@@ -135,10 +129,25 @@ class EngineProcess:
         for number in waiting:
             self._tell(number, {"error": self._death()})
 
+    def _hear(self, message: dict[str, Any]) -> None:
+        if "ready" in message:
+            self.ready.set_result(None)
+        elif "failed" in message:
+            self._last_words.append(message["failed"])
+        else:
+            self._tell(message["id"], message)
+
     def _overhear(self) -> None:
         assert self._process.stderr is not None
-        for line in self._process.stderr:
-            self._last_words.append(line.strip())
+        with self._process.stderr as lines:
+            for line in lines:
+                self._last_words.append(line.strip())
+
+    def _close_stdin(self) -> None:
+        # Closing flushes, and there may be nobody left to read.
+        with contextlib.suppress(OSError, ValueError):
+            assert self._process.stdin is not None
+            self._process.stdin.close()
 
     def _tell(self, number: int, message: dict[str, Any]) -> None:
         with self._lock:

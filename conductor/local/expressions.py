@@ -55,6 +55,8 @@ WORDS_OF_OPERATORS = (
     (r"to the power of", "**"),
 )
 MAX_LINE_CHARACTERS = 500
+MAX_LINES = 100
+MAX_JOINED_LINES = 20
 
 FENCE = re.compile(r"```[^\S\n]*([\w+#-]*)[^\S\n]*\n?(.*?)(?:```|\Z)", re.DOTALL)
 INLINE_CODE = re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)")
@@ -92,15 +94,17 @@ def candidates(text: str) -> Iterator[str]:
 
 def _of_lines(block: str, guesses: list[str]) -> Iterator[str]:
     lines = [line.strip() for line in block.splitlines() if re.search(r"\d", line)]
-    if len(lines) > 1:
+    if 1 < len(lines) <= MAX_JOINED_LINES:
         yield " ".join(lines)
-    for line in reversed(lines):
+    for line in reversed(lines[-MAX_LINES:]):
         if len(line) <= MAX_LINE_CHARACTERS:
             yield from _of_line(line, guesses)
 
 
 def _of_line(line: str, guesses: list[str]) -> Iterator[str]:
-    line = re.sub(r"^\s*(?:[-*•]\s+|\d+[.)]\s+(?=\S*\D))", "", line).strip().rstrip(".;,:?!").strip("*_ ")
+    line = re.sub(r"^\s*(?:[-*•]\s+|\d+[.)]\s+(?=\S*\D))", "", line).strip()
+    # "= 42!" is joy; only beside an operator is it a factorial.
+    line = line.rstrip(".;,:?" if re.search(r"\d!\s*[-+*/)]", line) else ".;,:?!").strip("*_ ")
     if label := re.match(r"[^=:]*[A-Za-z\s]:\s*(?=\S)", line):
         yield from _of_equation(line[label.end() :], guesses)
     yield from _of_equation(line, guesses)
@@ -153,7 +157,7 @@ def plain(text: str) -> str:
     text = re.sub(r"(?<=\d)\s*%\s*of\s+(?=[\d(.])", "/100*", text, flags=re.IGNORECASE)
     # A percent sign with a number after it is Python's remainder; any other one is a hundredth.
     text = re.sub(r"(?<![\d.])(\d[\d.]*+)\s*%(?!\s*[\d(A-Za-z])", r"(\1/100)", text)
-    text = re.sub(r"(?<![\w.])(\d+)!(?=\s*[-+*/)?])", r"factorial(\1)", text)
+    text = re.sub(r"(?<![\w.])(\d+)!(?=\s*[-+*/)?]|$)", r"factorial(\1)", text)
     text = re.sub(r"(?<![\w.])0+(?=\d)", "", text)
     text = re.sub(r"(?<![\w.])(\d[\d.]*)\s*\(", r"\1*(", text)
     return re.sub(r"\)\s*(?=[\d(])", ")*", text).strip()

@@ -120,8 +120,8 @@ class ChatAnswer:
                 thought, answer = self._splitter.feed(text)
                 self._add("reasoning", thought, deltas)
                 self._add("output", answer, deltas)
-        elif text := choice.get("text"):
-            self._add("output", _text(text), deltas)
+        elif old_style := choice.get("text"):
+            self._add("output", _text(old_style), deltas)
         if (logprobs := choice.get("logprobs")) and isinstance(logprobs, Mapping):
             self._logprobs += _logprobs(logprobs)
         return deltas

@@ -1,4 +1,4 @@
-"""Workers behind Chat Completions: OpenAI and everything that speaks like it. The only module with ``openai``.
+"""Workers behind Chat Completions: OpenAI and all that speaks like it. The only module with ``openai``.
 
 The SDK's client sends the request, knows the errors and holds the connections; the answer is read from its
 raw lines, because an object per token costs four times the CPU of the bytes. Its retries are off: the runner
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -19,7 +20,7 @@ from conductor.providers.chat_answer import ChatAnswer
 from conductor.providers.failures import failure, read_error
 from conductor.providers.keys import key_for
 from conductor.providers.profiles import SAMPLING, Adaptation, Profile, adapted, profile_of
-from conductor.providers.sse import SseDecoder
+from conductor.providers.sse import Event, SseDecoder
 from conductor.providers.transport import connection_failure, http_client
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ class OpenAIChat:
                 raise failure(worker, again.said) from again.__cause__
         answer = ChatAnswer(worker, think_tags=profile.think_tags)
         try:
-            async for delta in _read(response, answer, worker):
-                yield delta
+            async with aclosing(_read(response, answer, worker)) as deltas_read:
+                async for delta in deltas_read:
+                    yield delta
         finally:
             await response.aclose()
         deltas, completion = answer.completion(notes=(*notes, *learnt.told(body)))
@@ -157,27 +159,31 @@ async def _send(client: openai.AsyncOpenAI, body: Mapping[str, Any], worker: Wor
         raise connection_failure(worker, error) from error
 
 
-async def _read(response: httpx2.Response, answer: ChatAnswer, worker: Worker) -> AsyncIterator[Delta]:
+async def _read(response: httpx2.Response, answer: ChatAnswer, worker: Worker) -> AsyncGenerator[Delta, None]:
     try:
         if "event-stream" not in response.headers.get("content-type", ""):
             for delta in _whole(await response.aread(), answer, worker):
                 yield delta
             return
         decoder = SseDecoder()
-        async for piece in response.aiter_bytes():
-            for _, data in decoder.feed(piece):
-                if data[:1] == b"{":
-                    for delta in answer.feed(json.loads(data)):
-                        yield delta
-        for _, data in decoder.flush():
-            if data[:1] == b"{":
-                for delta in answer.feed(json.loads(data)):
+        async with aclosing(response.aiter_bytes()) as pieces:
+            async for piece in pieces:
+                for delta in _deltas(decoder.feed(piece), answer):
                     yield delta
+        for delta in _deltas(decoder.flush(), answer):
+            yield delta
     except httpx2.HTTPError as error:
         raise answer.interrupted(connection_failure(worker, error, is_under_way=True)) from error
     except ValueError as error:
         said = read_error(502, "the stream holds something that is no JSON")
         raise answer.interrupted(failure(worker, said)) from error
+
+
+def _deltas(events: Iterable[Event], answer: ChatAnswer) -> Iterator[Delta]:
+    for name, data in events:
+        if data[:1] == b"{":
+            said = json.loads(data)
+            yield from answer.feed({"error": said} if name == "error" and "error" not in said else said)
 
 
 def _whole(content: bytes, answer: ChatAnswer, worker: Worker) -> list[Delta]:

@@ -24,7 +24,7 @@ details { border: 1px solid color-mix(in srgb, currentcolor 25%, transparent); b
 details { margin: .4rem 0; padding: .3rem .7rem }
 summary { cursor: pointer } code, pre { font: .85rem/1.45 ui-monospace, monospace } pre { overflow: auto }
 .method { display: inline-block; min-width: 4.5rem; font-weight: 700 }
-table { border-collapse: collapse; width: 100% } section > h2 { margin-top: 2rem }
+table { border-collapse: collapse } section > h2 { margin-top: 2rem }
 td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0 }
 """
 
@@ -114,8 +114,9 @@ def _model(name: str, schema: Mapping[str, Any]) -> str:
         for field, each in schema.get("properties", {}).items()
     )
     said = _prose(schema.get("description", ""))
-    head = f'<details id="{escape(name)}"><summary>{escape(name)}</summary>'
-    return f"{head}<p>{said}</p><table>{rows}</table></details>"
+    # The id stands inside, so that a browser that goes there unfolds it.
+    head = f'<details><summary>{escape(name)}</summary><p id="{escape(name)}">{said}</p>'
+    return f"{head}<table>{rows}</table></details>"
 
 
 def _prose(said: str) -> str:

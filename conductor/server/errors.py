@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
-from conductor.providers.secrets import scrub
+from conductor.secrets import scrub
 from conductor.store.errors import NameTaken, StoreError
 from conductor_client.api import MAX_PROMPT_BYTES
 from conductor_client.errors import ConductorError, InvalidEdit, StatusError

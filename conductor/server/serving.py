@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import signal
 import socket
 import sys
@@ -18,6 +19,8 @@ from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
+
+from conductor.secrets import guard_logs
 
 GRACE_S = 1
 """Seconds that requests in flight get to finish."""
@@ -103,6 +106,7 @@ async def serve(
     stops the server, to be called on the loop.
     """
     loop = asyncio.get_running_loop()
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     config = uvicorn.Config(
         app,
         ws="websockets-sansio",
@@ -115,6 +119,7 @@ async def serve(
         timeout_graceful_shutdown=GRACE_S,
         server_header=False,
     )
+    guard_logs()
     server = _Server(config, lambda: _soon(loop, on_stop))
     watching = asyncio.create_task(_call_when_started(server, on_ready))
     try:

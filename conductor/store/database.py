@@ -6,12 +6,14 @@ second, since it brings pandas along.
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from . import inspection
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 BUSY_S = 60.0
 """How long a write waits for another process, in seconds, before it gives up."""
+_one_at_a_time = Lock()
+"""A file just created must not be closed while another thread has it open: see ``inspection``."""
 _SETTINGS = (
     "synchronous=FULL",
     "secure_delete=ON",
@@ -40,14 +44,15 @@ def prepare(path: Path) -> None:
     Raises:
         StoreError: the file is foreign, newer or corrupt (it is left untouched), or cannot be written.
     """
-    _touch(path)
-    inspection.refuse_unusable(path)
-    try:
-        with closing(connect(path)) as conn:
-            _use_wal(conn)
-            _migrate(conn, path)
-    except sqlite3.Error as problem:
-        raise translated(problem, path) from problem
+    with _one_at_a_time:
+        _make(path)
+        inspection.refuse_unusable(path)
+        try:
+            with closing(connect(path)) as conn:
+                _use_wal(conn)
+                _migrate(conn, path)
+        except sqlite3.Error as problem:
+            raise translated(problem, path) from problem
 
 
 def connect(path: Path, *, for_reading: bool = False) -> sqlite3.Connection:
@@ -129,20 +134,11 @@ def savepoint(conn: sqlite3.Connection) -> Iterator[None]:
 
 
 def _migrate(conn: sqlite3.Connection, path: Path) -> None:
-    if _version(conn) == SCHEMA_VERSION:
+    if inspection.check_ours(conn, path) == SCHEMA_VERSION:
         return
     with immediate(conn):
-        found = _version(conn)  # another process may have been first
-        if found > SCHEMA_VERSION:
-            raise inspection.newer(path, found)
-        if found == 0 and conn.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise inspection.foreign(path, inspection.OTHER_PROGRAM)
-        if found < SCHEMA_VERSION:
+        if inspection.check_ours(conn, path) < SCHEMA_VERSION:  # unless another process was first
             upgrade(conn)
-
-
-def _version(conn: sqlite3.Connection) -> int:
-    return int(conn.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _use_wal(conn: sqlite3.Connection) -> None:
@@ -160,15 +156,19 @@ def _use_wal(conn: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def _touch(path: Path) -> None:
+def _make(path: Path) -> None:
+    """Creates a missing file, and refuses one that cannot be written. Never opens an existing one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise StoreError(
                 "unwritable", f"{path} is a folder, not a file.", hint="Set CONDUCTOR_DB to a file inside it."
             )
-        # Prompts, answers and the key of share addresses are nobody else's business.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        with suppress(FileExistsError):
+            # Prompts, answers and the key of share addresses are nobody else's business.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        if not (os.access(path, os.R_OK | os.W_OK) and os.access(path.parent, os.W_OK)):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as problem:
         raise StoreError(
             "unwritable",

@@ -1,9 +1,14 @@
-"""Whose file it is and whether it is whole, found out without changing it or leaving anything beside it."""
+"""Whose file it is and whether it is whole, found out without changing it or leaving anything beside it.
+
+Only ever through SQLite. A process that opens and closes the file by other means lets go of every lock that
+SQLite holds on it in that process, and another process may then damage it.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .errors import RESCUE, StoreError, primary_code, translated
@@ -11,10 +16,16 @@ from .schema import APPLICATION_ID, SCHEMA_VERSION
 
 WHOLE_CHECK_BYTES = 32 * 2**20
 """Up to this size every page is checked on opening; a bigger file shows damage when it is met."""
-OTHER_PROGRAM = "it is a database of another program"
-_MAGIC = b"SQLite format 3\0"
-_HEAD = 105
-"""Bytes of the file's header and of its first page's, where the number of tables stands."""
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What a file says of itself. ``damage`` in SQLite's words, ``None`` when none was found."""
+
+    application: int
+    version: int
+    n_tables: int
+    damage: str | None = None
 
 
 def refuse_unusable(path: Path) -> None:
@@ -23,83 +34,79 @@ def refuse_unusable(path: Path) -> None:
     Raises:
         StoreError: foreign, newer or corrupt. The file stays byte for byte as it was.
     """
-    _refuse_foreign_or_newer(path)
-    _refuse_damaged(path)
-
-
-def _refuse_foreign_or_newer(path: Path) -> None:
-    """Looks at the header itself: SQLite would leave files of its own beside a stranger's database."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    if not head:
+    if path.stat().st_size == 0:
         return
-    if not head.startswith(_MAGIC):
-        raise foreign(path, "it is no SQLite database, or its beginning is damaged")
-    if len(head) < _HEAD:
-        raise StoreError("corrupt", f"{path} is damaged: it ends in its header.", hint=RESCUE)
-    application, version = int.from_bytes(head[68:72], "big"), int.from_bytes(head[60:64], "big")
-    n_tables = int.from_bytes(head[103:105], "big")
-    if application != APPLICATION_ID and (application or n_tables):
-        raise foreign(path, OTHER_PROGRAM)
-    if application == APPLICATION_ID and version > SCHEMA_VERSION:
-        raise newer(path, version)
+    try:
+        _judge(path, _look(path))
+    except StoreError:
+        if not _log_of(path).exists():
+            raise
+        # Another process may have begun to write while we looked; now we see what it sees.
+        _judge(path, _look(path))
 
 
-def _refuse_damaged(path: Path) -> None:
-    size = path.stat().st_size
-    if size and not _log_of(path).exists() and size < _promised_bytes(path):
-        raise StoreError("corrupt", f"{path} is damaged: its end is missing.", hint=RESCUE)
-    if not 0 < size <= WHOLE_CHECK_BYTES:
-        return
-    said = _quick_check(path)
-    if said is not None and _log_of(path).exists():
-        said = _quick_check(path)  # another process may have been writing while we looked
-    if said is not None:
-        raise StoreError("corrupt", f"{path} is damaged ({said}).", hint=RESCUE)
+def check_ours(conn: sqlite3.Connection, path: Path) -> int:
+    """The form of an open file, 0 for an empty one. Raises ``StoreError`` like ``refuse_unusable``."""
+    look = _read(conn)
+    _judge(path, look)
+    return look.version
 
 
-def _promised_bytes(path: Path) -> int:
-    """How long the file is by its own header."""
-    with path.open("rb") as file:
-        head = file.read(32)
-    page_bytes = int.from_bytes(head[16:18], "big")
-    return (2**16 if page_bytes == 1 else page_bytes) * int.from_bytes(head[28:32], "big")
-
-
-def _quick_check(path: Path) -> str | None:
-    """What is wrong with the pages of a file, or ``None``. Reads only."""
+def _look(path: Path) -> _Look:
     # Without a log nobody has the file open; "immutable" then keeps SQLite from leaving one behind.
     alone = "" if _log_of(path).exists() else "&immutable=1"
+    address = f"{path.absolute().as_uri()}?mode=ro{alone}"
     try:
-        address = f"{path.absolute().as_uri()}?mode=ro{alone}"
         with closing(sqlite3.connect(address, uri=True, timeout=10.0)) as conn:
+            look = _read(conn)
+            if look.application != APPLICATION_ID or path.stat().st_size > WHOLE_CHECK_BYTES:
+                return look
             said = str(conn.execute("PRAGMA quick_check(1)").fetchone()[0])
-            return None if said == "ok" else said.splitlines()[0]
-    except sqlite3.OperationalError as problem:
-        if primary_code(problem) == sqlite3.SQLITE_CANTOPEN:
-            return None  # the log went away between the two looks; opening for real tells
-        raise translated(problem, path) from problem
+            return look if said == "ok" else replace(look, damage=said.splitlines()[0])
     except sqlite3.DatabaseError as problem:
-        return str(problem)
+        match primary_code(problem):
+            case sqlite3.SQLITE_NOTADB:
+                raise _foreign(path, "it is no SQLite database, or its beginning is damaged") from problem
+            case sqlite3.SQLITE_CORRUPT:
+                raise _corrupt(path, str(problem)) from problem
+            case _:
+                raise translated(problem, path) from problem
+
+
+def _read(conn: sqlite3.Connection) -> _Look:
+    application, version, n_tables = (
+        int(conn.execute(question).fetchone()[0])
+        for question in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+    )
+    return _Look(application, version, n_tables)
+
+
+def _judge(path: Path, look: _Look) -> None:
+    if look.application != APPLICATION_ID:
+        if look.application or look.n_tables:
+            raise _foreign(path, "it is a database of another program")
+    elif look.version > SCHEMA_VERSION:
+        raise StoreError(
+            "newer",
+            f"{path} was written by a newer Conductor Studio"
+            f" (form {look.version}; this one knows {SCHEMA_VERSION}).",
+            hint="Update Conductor Studio, or set CONDUCTOR_DB to another file. This one was left as it is.",
+        )
+    elif look.damage is not None:
+        raise _corrupt(path, look.damage)
 
 
 def _log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
 
 
-def foreign(path: Path, why: str) -> StoreError:
-    """The error for a file that is not ours."""
+def _corrupt(path: Path, how: str) -> StoreError:
+    return StoreError("corrupt", f"{path} is damaged ({how}).", hint=RESCUE)
+
+
+def _foreign(path: Path, why: str) -> StoreError:
     return StoreError(
         "foreign",
         f"{path} does not belong to Conductor Studio: {why}.",
         hint="Set CONDUCTOR_DB to another place; a new file is created there. This one was left as it is.",
-    )
-
-
-def newer(path: Path, version: int) -> StoreError:
-    """The error for a file of a later release."""
-    return StoreError(
-        "newer",
-        f"{path} was written by a newer Conductor Studio (form {version}; this one knows {SCHEMA_VERSION}).",
-        hint="Update Conductor Studio, or set CONDUCTOR_DB to another file. This one was left as it is.",
     )

@@ -50,7 +50,7 @@ def page(conn: sqlite3.Connection, wanted: Wanted) -> RunPage:
     total = conn.execute(f"SELECT count(*) FROM runs WHERE {where}", values).fetchone()[0]
     order = _ORDER[wanted.sort]
     if wanted.cursor:
-        where += f" AND ({order}, runs.created_at, runs.run_id) <= (:at, :created_at, :run_id)"
+        where += f" AND ({order}, runs.created_at, runs.run_id) < (:at, :created_at, :run_id)"
         values |= _decoded(wanted.cursor, wanted.sort)
     limit = max(1, min(wanted.limit, MAX_LIMIT))
     rows = conn.execute(

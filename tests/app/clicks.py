@@ -1,4 +1,4 @@
-"""A click inside the graph, as the browser would send it. AppTest has no public way, so it stands here alone."""
+"""A click inside the graph, as the browser would send it. AppTest has no public way, so it stands here."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> ScriptedBackend:
 
 @pytest.fixture
 def page(backend: ScriptedBackend) -> Page:
-    """Opens the app at a page (its file's name) with query parameters; the page is drawn without an exception."""
+    """Opens the app at a page (its file's name) with query parameters; it is drawn without an exception."""
 
     def opened(name: str = "studio", **query: str) -> AppTest:
         at = AppTest.from_file(str(SCRIPT), default_timeout=20)

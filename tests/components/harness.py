@@ -10,10 +10,12 @@ import asyncio
 import contextlib
 import itertools
 import json
+import re
 import socket
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,9 +37,22 @@ from .scenes import OUTPUTS, Story, payload_of, scenes
 from .workflows import workflow_from
 
 HERE = Path(__file__).parent
-FONT = next(Path(streamlit.__file__).parent.glob("static/static/media/SourceSansVF-Upright*"))
-"""The font the graph has inside Streamlit, so that what is looked at here is what a person gets."""
+ROOT = HERE.parents[1]
+MEDIA = Path(streamlit.__file__).parent / "static/static/media"
+FONTS = {"sans": next(MEDIA.glob("SourceSansVF-Upright*")), "serif": next(MEDIA.glob("SourceSerifVariable-Roman*"))}
+"""The fonts the graph has inside Streamlit, so that what is looked at here is what a person gets."""
 BATCH_S = 0.05
+
+
+def theme_css() -> str:
+    """The page's theme as the variables that Streamlit gives a component."""
+    theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))["theme"]
+    blocks = []
+    for name, selector in (("light", ":root"), ("dark", ":root.dark")):
+        lines = [f"--st-{re.sub('([A-Z])', lambda m: '-' + m[1].lower(), key)}: {value};" for key, value in theme[name].items() if isinstance(value, str)]
+        blocks.append(f"{selector} {{ color-scheme: {name}; {' '.join(lines)} --st-font: 'Source Sans 3'; --st-heading-font: 'Source Serif 4'; }}")
+    return "\n".join(blocks)
+
 
 
 class Live:
@@ -139,11 +154,13 @@ class Stage:
     def routes(self) -> list[Any]:
         return [
             Route("/", lambda request: FileResponse(HERE / "harness.html")),
-            Route("/font", lambda request: FileResponse(FONT)),
+            Route("/font/{name}", lambda request: FileResponse(FONTS[request.path_params["name"]])),
+            Route("/theme.css", lambda request: Response(theme_css(), media_type="text/css")),
+            Route("/favicon.ico", lambda request: Response(status_code=204)),
             Route("/scene/{name}", self.scene),
             Route("/live/{run_id}/{what}", self.control, methods=["POST"]),
             WebSocketRoute("/api/runs/{run_id}/ws", self.stream),
-            Mount("/flow-assets/{version}", StaticFiles(directory=ASSETS)),
+            Mount("/flow-assets", StaticFiles(directory=ASSETS)),
         ]
 
     async def scene(self, request: Request) -> Response:

@@ -11,6 +11,7 @@ from typing import Any
 from conductor.endings import PlanningFailed
 from conductor.engine.claims import Claims
 from conductor.engine.local import LocalEngine
+from conductor.engine.recorded import RecordedEngine
 from conductor.limits import DayBudget, highest_cost
 from conductor.live import Hub
 from conductor.providers.base import Worker
@@ -37,7 +38,10 @@ def scripted(name: str, *script: Mapping[str, Any], model: str = "demo", **field
 
 
 class Stage:
-    """One backend's worth of machinery on one database file. ``price``: of every worker."""
+    """One backend's worth of machinery on one database file. ``price``: of every worker.
+
+    ``recorded`` takes the engine that writes runs down with DBOS; without it starting is quicker.
+    """
 
     def __init__(
         self,
@@ -46,6 +50,7 @@ class Stage:
         price: Price | None = None,
         retry: RetryPolicy | None = None,
         day: DayBudget | None = None,
+        recorded: bool = False,
     ) -> None:
         self.workers = {worker.name: worker for worker in workers}
         self.price = price
@@ -60,13 +65,21 @@ class Stage:
             retry=retry or RetryPolicy(draw=lambda: 0.0),
         )
         self.runner = Runner(means, _no_plan, lambda created: self.workers, day or DayBudget(None))
-        self.engine = LocalEngine(self.runner, self.store.unfinished_runs, Claims(folder / "claims"))
+        claims = Claims(folder / "claims")
+        self.engine: LocalEngine | RecordedEngine = (
+            RecordedEngine(
+                self.runner, self.store.unfinished_runs, claims, folder / "engine.sqlite", open_after_s=0
+            )
+            if recorded
+            else LocalEngine(self.runner, self.store.unfinished_runs, claims)
+        )
 
     async def __aenter__(self) -> Stage:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.engine.stop()
+        await self.runner.close()
         await self.store.close()
 
     @property

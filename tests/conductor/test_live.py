@@ -147,9 +147,7 @@ def test_who_comes_in_the_middle_gets_the_text_whole_and_then_what_follows() -> 
         frames: list[Frame] = []
 
         async def watch() -> None:
-            async for item in hub.subscribe("r", 1):
-                if isinstance(item, Frame):
-                    frames.append(item)
+            frames.extend([item async for item in hub.subscribe("r", 1) if isinstance(item, Frame)])
 
         watching = asyncio.create_task(watch())
         await asyncio.sleep(0.2)

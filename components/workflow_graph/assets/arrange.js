@@ -20,10 +20,18 @@ export function arrange(workflow, { width, room, direction = "auto", isPresent =
   const scale = (layout) => Math.min(1, (width - 2 * EDGE) / layout.width);
   let layout = right;
   if (direction !== "right" && (direction === "down" || scale(right) < SMALLEST)) {
-    const down = place(workflow, { direction: "down", card });
+    const down = place(workflow, { direction: "down", card: { width: downWidth(workflow, width), height } });
     if (direction === "down" || scale(down) > 1.25 * scale(right)) layout = down;
   }
   return framed(layout, { width, room, isPresent, isCompact });
+}
+
+/** Card width with which the fullest row of a downward drawing fills the room. */
+function downWidth(workflow, width) {
+  const rows = new Map();
+  for (const depth of depths(workflow).values()) rows.set(depth, (rows.get(depth) ?? 0) + 1);
+  const most = Math.max(...rows.values());
+  return 4 * Math.floor(Math.min(340, Math.max(240, (width - 2 * EDGE - 64) / most - 28)) / 4);
 }
 
 function framed(layout, { width, room, isPresent, isCompact }) {

@@ -3,6 +3,8 @@
 import { dollars, duration, say, sayCount, total } from "./format.js";
 import { unused } from "./topology.js";
 
+const SILENT_AFTER_S = 8; // a pause in the text longer than this is named
+
 /** Facts that all cards of one drawing share. */
 export function context(store) {
   const { workflow, payload, view } = store;
@@ -24,7 +26,9 @@ export function cardOf(step, shared) {
   const worker = status === "will_run" || status === "draft" ? step.worker : (state?.worker ?? step.worker);
   const body = bodyOf(step, state, status, shared);
   const sees = ofSteps("sees", step, shared);
-  const tag = shared.unused.has(step.step_id) ? say(labels, "unused") : "";
+  const tags = shared.unused.has(step.step_id) ? [say(labels, "unused")] : [];
+  if (worker !== step.worker) tags.push(say(labels, "instead_of", { worker: step.worker }));
+  const tag = tags.join(", ");
   const foot = footOf(step, state, status, shared);
   const time = timeOf(state, status, shared);
   const label = say(labels, "card", { n: number.get(step.step_id), worker, status: word, sees });
@@ -74,8 +78,10 @@ function outputBody(state, labels) {
 
 function runningBody(step, state, { labels, live, now }) {
   const writes = live.get(step.step_id);
-  if (writes?.output.chars) return { kind: "live", text: writes.output.tail, note: "" };
-  if (writes?.reasoning.chars) return { kind: "thinking", text: writes.reasoning.tail, note: say(labels, "thinking") };
+  const quiet = writes?.heard_at ? (now - writes.heard_at) / 1000 : 0;
+  const silence = quiet > SILENT_AFTER_S ? say(labels, "silent", { seconds: duration(quiet) }) : "";
+  if (writes?.output.chars) return { kind: "live", text: writes.output.tail, note: silence };
+  if (writes?.reasoning.chars) return { kind: "thinking", text: writes.reasoning.tail, note: silence || say(labels, "thinking") };
   const attempt = state.attempts[state.attempts.length - 1];
   const waited = (from) => duration(Math.max(0, (now - from) / 1000));
   if (attempt?.finished_at && attempt.wait_s !== null) {
@@ -144,26 +150,42 @@ export function listOf(labels, numbers) {
   return say(labels, "list_and", { most: numbers.slice(0, -1).join(", "), last: numbers[numbers.length - 1] });
 }
 
-/** The figures of the whole run, as short texts, and a longer reading of its time. */
+/** The figures of the whole run, in order. */
 export function runFacts(store) {
   const { labels } = store.payload;
   const { view } = store;
   const steps = Object.values(view.steps).filter((step) => step.round === view.round);
   const done = steps.filter((step) => step.status === "succeeded" || step.status === "reused").length;
-  const facts = [];
-  if (steps.length) facts.push(say(labels, "steps_done", { done, n: steps.length }));
+  const facts = steps.length ? [say(labels, "steps_done", { done, n: steps.length })] : [];
   const wall = view.wall_s ?? (view.started_at && !store.hasEnded ? (store.now() - Date.parse(view.started_at)) / 1000 : null);
-  if (wall !== null) facts.push(duration(Math.max(0, wall)));
-  if (!store.hasEnded) return { facts, hint: "" };
   const { totals } = view;
-  const atLeast = (complete, text) => (complete ? text : `≥ ${text}`);
-  const tokens = sum(total(totals.tokens), total(totals.plan_tokens)) ?? (totals.complete.usage ? 0 : null);
-  facts.push(tokens === null ? say(labels, "tokens_unknown") : atLeast(totals.complete.usage, sayCount(labels, "tokens", tokens)));
-  const cost = Number(totals.cost_usd) + Number(totals.plan_cost_usd);
-  facts.push(totals.complete.cost || cost > 0 ? atLeast(totals.complete.cost, dollars(cost)) : say(labels, "cost_unknown"));
-  const hint = totals.chained_s !== null && totals.chained_s > (totals.critical_path_s ?? 0)
-    ? say(labels, "one_after_another", { seconds: duration(totals.chained_s) }) : "";
-  return { facts, hint };
+  if (wall !== null) {
+    const { chained_s: chained, critical_path_s: longest } = totals;
+    const isTold = store.hasEnded && chained !== null && chained > longest * 1.02;
+    const times = isTold ? ` (${say(labels, "step_times", { longest: duration(longest), chained: duration(chained) })})` : "";
+    facts.push(duration(Math.max(0, wall)) + times);
+  }
+  return store.hasEnded ? [...facts, ...spendings(totals, labels)] : facts;
+}
+
+/** Tokens and money of a finished run, planning included; "≥" when a part is unknown. */
+function spendings({ tokens, plan_tokens: planTokens, cost_usd: cost, plan_cost_usd: planCost, complete }, labels) {
+  const known = sum(total(tokens), total(planTokens)) ?? (complete.usage ? 0 : null);
+  const usd = Number(cost) + Number(planCost);
+  const atLeast = (isComplete, text) => (isComplete ? text : `≥ ${text}`);
+  return [
+    known === null ? say(labels, "tokens_unknown") : atLeast(complete.usage, sayCount(labels, "tokens", known)),
+    complete.cost || usd > 0 ? atLeast(complete.cost, dollars(usd)) : say(labels, "cost_unknown"),
+  ];
+}
+
+/** What a person must know about this run beside its figures: a fallback plan, a resumed run, a later round. */
+export function runNotices({ view, payload: { labels } }) {
+  const notices = [];
+  if (view.plan?.fallback) notices.push(say(labels, "fallback", view.plan.fallback));
+  if (view.round > 1) notices.push(say(labels, "round", { n: view.round }));
+  if (view.resumed) notices.push(say(labels, "resumed"));
+  return notices;
 }
 
 const sum = (one, other) => (one === null && other === null ? null : (one ?? 0) + (other ?? 0));

@@ -3,7 +3,7 @@
 /** A label with its {values} filled in; the key itself when the catalogue lacks it. */
 export function say(labels, key, values = {}) {
   const text = labels[key] ?? key;
-  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (Object.hasOwn(values, name) ? String(values[name]) : whole));
 }
 
 /** The singular or plural of a label (`key.one`, `key.other`) with {n}. */

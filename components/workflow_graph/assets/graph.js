@@ -54,6 +54,7 @@ export class Graph {
     const cards = workflow.steps.map((step) => this.cards.get(step.step_id).root);
     setChildren(this.layer, [this.edges.root, this.prompt.root, ...cards, this.answer.root]);
     this.edges.draw(placed.layout);
+    setAttribute(this.layer, "data-direction", placed.layout.direction);
     put(this.prompt.root, placed.layout.prompt);
     put(this.answer.root, placed.layout.answer);
     this.stage.classList.toggle("compact", placed.isCompact);
@@ -101,6 +102,7 @@ export class Graph {
       classList.toggle("selected", id === this.selected);
       classList.toggle("seen", sees.has(id));
       classList.toggle("withheld", Boolean(isWithheld));
+      classList.toggle("last", place.get(id) === workflow.steps.length - 1);
       setAttribute(card.button, "aria-pressed", String(id === this.selected));
       setAttribute(card.button, "tabindex", id === this.focused ? "0" : "-1");
       setAttribute(card.root, "data-withheld", isWithheld ? say(this.store.payload.labels, "withheld") : null);

@@ -16,14 +16,18 @@ import { Store } from "./store.js";
 import { adoptStyle, watchTheme } from "./style.js";
 import { Toolbar } from "./toolbar.js";
 
-const PAINT_EVERY = 50; // ms; longer when painting is slow, so that it takes a tenth of the time at most
+// ms between two paints: below the server's 50 ms batches, or every second batch would wait for the next. More
+// when painting is slow, so that it takes a tenth of the time at most.
+const PAINT_EVERY = 36;
 const PAINT_AT_MOST = 250;
+const SELECTION_PATIENCE = 2500; // ms
+const AROUND = 260; // px of the window's height that the page needs beside the drawing
 const TICK = 500; // ms between two looks at the clock of a running step
 
 export class Instance {
   constructor(host, hooks) {
     Object.assign(this, { host, hooks, store: new Store(), stream: null, player: null, lastPaint: 0, paintTook: 0, width: 0 });
-    this.graph = new Graph(this.store, (id) => hooks.onState("selected", id));
+    this.graph = new Graph(this.store, (id) => this.select(id));
     this.toolbar = new Toolbar([
       ["undo", "undo", "undo", () => hooks.onTrigger("undo", { op_id: this.editing.newId() }), "edit"],
       ["add", "plus", "add", (event) => this.editing.addForm(null, event.currentTarget), "edit"],
@@ -35,7 +39,7 @@ export class Instance {
     ]);
     this.toast = el("div", { class: "toast", role: "status" });
     this.news = el("div", { class: "aside", "aria-live": "polite" });
-    this.root = el("div", { class: "wfg" }, this.toolbar.root, this.graph.stage, this.toast, this.news);
+    this.root = el("div", { class: "wfg", tabindex: "-1" }, this.toolbar.root, this.graph.stage, this.toast, this.news);
     this.panel = new Panel(this.root);
     this.editing = new Editing(this);
     this.linking = new Linking(this);
@@ -45,6 +49,7 @@ export class Instance {
     this.ready = adoptStyle(host).then(() => this.root.classList.add("styled"));
     host.append(this.root);
     this.theme = watchTheme(this.root);
+    this.frame = null; // measured once for each size: measuring at every paint would cost a layout each time
     this.sizes = new ResizeObserver(() => this.resized());
     this.sizes.observe(this.root);
     this.ticking = setInterval(() => this.tick(), TICK);
@@ -54,7 +59,6 @@ export class Instance {
   update(payload) {
     const { store, graph } = this;
     const isOther = payload.run_id !== store.view.run_id || !this.hasData;
-    const wasChosen = store.payload.selected;
     this.hasData = true;
     if (payload.mode === "replay") this.play(payload);
     else {
@@ -64,12 +68,28 @@ export class Instance {
       this.connect(isOther);
     }
     if (isOther) graph.viewport.recall(payload.run_id ?? "draft");
-    if (payload.selected !== wasChosen || isOther) graph.selected = payload.selected ?? null;
+    this.takeSelection(payload.selected ?? null, isOther);
     setAttribute(this.root, "data-mode", payload.mode);
-    this.root.classList.toggle("present", Boolean(payload.replay?.present));
+    const isPresent = Boolean(payload.replay?.present);
+    if (isPresent && !this.root.classList.contains("present")) this.root.focus({ preventScroll: true });
+    this.root.classList.toggle("present", isPresent);
+    this.player?.show();
     this.theme.look();
     this.editing.answered(payload);
     this.paint();
+  }
+
+  select(id) {
+    this.told = { id, at: performance.now() };
+    this.hooks.onState("selected", id);
+  }
+
+  /** The page's word on the selection counts, but for the moment in which it has not heard of the last click. */
+  takeSelection(id, isOther) {
+    const isLate = this.told && this.told.id !== id && performance.now() - this.told.at < SELECTION_PATIENCE;
+    if (isLate && !isOther) return;
+    this.told = null;
+    this.graph.selected = id;
   }
 
   play(payload) {
@@ -133,8 +153,8 @@ export class Instance {
     this.editing.paint();
     this.player?.paint();
     this.tell(changes.said);
-    this.lastPaint = performance.now();
-    this.paintTook = this.lastPaint - start;
+    this.lastPaint = start;
+    this.paintTook = performance.now() - start;
   }
 
   paintBar() {
@@ -143,21 +163,27 @@ export class Instance {
     this.toolbar.paint(this.store, { zoom: viewport.view.k, isFixed: viewport.isFixed, trouble: this.player ? null : trouble });
   }
 
+  /** The room for the drawing; `isNew` when it is another than at the last paint. */
   size() {
-    const width = Math.round(this.graph.stage.clientWidth || this.root.clientWidth || 800);
     const isPresent = this.root.classList.contains("present");
-    const top = this.root.getBoundingClientRect().top + (globalThis.scrollY || 0);
-    const around = isPresent ? Math.max(0, top) : 260;
-    const room = Math.max(380, Math.round((globalThis.innerHeight || 900) - around));
     const { direction = "auto" } = this.store.payload;
-    const key = `${width} ${isPresent ? room : 0} ${direction}`;
+    this.frame ??= this.measure();
+    const room = Math.max(380, Math.round(this.frame.height - (isPresent ? this.frame.top : AROUND)));
+    const key = `${this.frame.width} ${isPresent ? room : 0} ${direction}`;
     const isNew = key !== this.sizeKey;
     this.sizeKey = key;
-    return { width, room, direction, isPresent, isNew };
+    return { width: this.frame.width, room, direction, isPresent, isNew };
+  }
+
+  measure() {
+    const top = Math.max(0, this.root.getBoundingClientRect().top + (globalThis.scrollY || 0));
+    const width = Math.round(this.graph.stage.clientWidth || this.root.clientWidth || 800);
+    return { width, top, height: globalThis.innerHeight || 900 };
   }
 
   resized() {
-    if (this.hasData && Math.round(this.graph.stage.clientWidth) !== Number(this.sizeKey?.split(" ")[0])) this.schedule();
+    this.frame = null;
+    if (this.hasData) this.schedule();
   }
 
   /** The clocks of running steps go on between events. */
@@ -179,7 +205,7 @@ export class Instance {
       if (at >= 0 && status) words.push(say(labels, "news_step", { n: at + 1, status: say(labels, `status.${status}`) }));
     }
     if (this.toldStatus !== undefined && this.toldStatus !== view.status) {
-      words.push(say(labels, "news_run", { status: say(labels, `run.${view.status}`), facts: runFacts(this.store).facts.join(", ") }));
+      words.push(say(labels, "news_run", { status: say(labels, `run.${view.status}`), facts: runFacts(this.store).join(", ") }));
     }
     this.toldStatus = view.status;
     const heard = [...new Set(words)].join(" ");

@@ -10,14 +10,15 @@ import { curve } from "./layout.js";
 const EDGE = 32;
 const FONT = "'Source Sans 3','Source Sans Pro','Segoe UI',Helvetica,Arial,sans-serif";
 
+/** The page's own colours (.streamlit/config.toml); a test holds them to it. */
 export const COLOURS = {
   light: {
-    page: "#ffffff", card: "#ffffff", line: "#d5d9e2", text: "#1f2430", soft: "#596074", edge: "#8b94a7", well: "#f5f6f9",
-    running: "#1d5fd1", succeeded: "#177245", failed: "#b3261e", reused: "#6b3fa0", will_run: "#9a5b00",
+    page: "#fdfcfa", card: "#ffffff", line: "#e2ded5", text: "#23272f", soft: "#5f5e5a", edge: "#7b7a75", well: "#f6f4ef",
+    running: "#315987", succeeded: "#2f6545", failed: "#9c3431", reused: "#614c88", will_run: "#8a5312",
   },
   dark: {
-    page: "#12151c", card: "#1c212b", line: "#3a4252", text: "#eef0f5", soft: "#a5adbf", edge: "#7d879b", well: "#252b37",
-    running: "#7db2ff", succeeded: "#6fd09a", failed: "#ff8f86", reused: "#c4a5f2", will_run: "#f0b861",
+    page: "#14171b", card: "#1c2026", line: "#2e343c", text: "#e4e2dc", soft: "#aeb1b8", edge: "#8d9097", well: "#252a30",
+    running: "#a9c6ea", succeeded: "#9ad1ae", failed: "#f0a39d", reused: "#c9b9e6", will_run: "#ecbf84",
   },
 };
 

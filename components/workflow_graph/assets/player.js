@@ -37,7 +37,6 @@ export class Player {
     this.seekBar.max = String(this.film.length);
     this.seek(0);
     this.play();
-    this.show();
     return undefined;
   }
 
@@ -54,6 +53,13 @@ export class Player {
     this.instance.schedule();
   }
 
+  /** The film is over: the page is told once for each time it was played to its end. */
+  end() {
+    this.pause();
+    const { hooks, store } = this.instance;
+    hooks.onTrigger("finished", { run_id: store.view.run_id, seq: store.view.seq });
+  }
+
   toggle() { if (this.isPlaying) this.pause(); else this.play(); }
 
   setSpeed(speed) {
@@ -68,7 +74,7 @@ export class Player {
       this.showAt(Math.min(this.film.length, this.time + (now - this.last) * this.speed));
       this.last = now;
       if (this.time < this.film.length) this.loop();
-      else this.pause();
+      else this.end();
     });
   }
 

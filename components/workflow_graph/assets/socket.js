@@ -43,6 +43,7 @@ export class Stream {
 
   hear(text) {
     this.tries = 0;
+    this.onLine("up"); // an open line that says nothing is no live view yet
     this.listen();
     const said = this.onItems(JSON.parse(text));
     if (said === "end") this.close();
@@ -51,7 +52,6 @@ export class Stream {
 
   /** Starts the clock of silence anew. */
   listen() {
-    this.onLine("up");
     clearTimeout(this.silence);
     this.silence = setTimeout(() => this.retry(), SILENCE);
   }

@@ -1,8 +1,8 @@
 // The line above the drawing: how the run stands, and the buttons that do not belong to one card.
 
-import { runFacts } from "./cards.js";
+import { runFacts, runNotices } from "./cards.js";
 import { el, setAttribute, setText } from "./dom.js";
-import { say } from "./format.js";
+import { say, sayCount } from "./format.js";
 import { icon, setIcon } from "./icons.js";
 
 const RUN_ICON = { queued: "waiting", planning: "planning" };
@@ -13,9 +13,10 @@ export class Toolbar {
     this.icon = icon("waiting", 18);
     this.word = el("span", { class: "word" });
     this.facts = el("span", { class: "facts" });
+    this.notice = el("span", { class: "notice" });
     this.link = el("span", { class: "link", role: "status" });
     this.ask = el("span", { class: "ask", dir: "auto" });
-    this.state = el("div", { class: "state" }, this.ask, el("span", { class: "run" }, this.icon, this.word), this.facts, this.link);
+    this.state = el("div", { class: "state" }, this.ask, el("span", { class: "run" }, this.icon, this.word), this.facts, this.notice, this.link);
     this.buttons = new Map();
     const tools = el("div", { class: "tools", role: "toolbar" });
     this.tools = tools;
@@ -41,9 +42,8 @@ export class Toolbar {
     setAttribute(this.state, "data-status", status);
     setIcon(this.icon, RUN_ICON[status] ?? status);
     setText(this.word, say(labels, `run.${status}`));
-    const { facts, hint } = draft ? this.draftFacts(store) : runFacts(store);
-    setText(this.facts, facts.join("  ·  "));
-    setAttribute(this.facts, "title", hint || null);
+    setText(this.facts, (draft ? draftFacts(store) : runFacts(store)).join("  ·  "));
+    setText(this.notice, draft ? "" : runNotices(store).join("  ·  "));
     setText(this.ask, store.workflow?.prompt.slice(0, 400) ?? "");
     setText(this.link, trouble ? say(labels, trouble) : "");
     for (const [name, { button, key }] of this.buttons) {
@@ -60,14 +60,6 @@ export class Toolbar {
     }
   }
 
-  draftFacts(store) {
-    const { labels, marks } = store.payload;
-    const kinds = Object.values(marks ?? {});
-    const count = (kind) => kinds.filter((each) => each === kind).length;
-    if (!kinds.length) return { facts: [say(labels, "steps_planned", { n: store.workflow?.steps.length ?? 0 })], hint: "" };
-    return { facts: [say(labels, "will_run_count", { n: count("will_run") }), say(labels, "reused_count", { n: count("reused") })], hint: "" };
-  }
-
   /** Left and right move between the buttons, as in every toolbar. */
   arrow(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -78,4 +70,11 @@ export class Toolbar {
     event.preventDefault();
     event.stopPropagation();
   }
+}
+
+function draftFacts({ payload: { labels, marks }, workflow }) {
+  const kinds = Object.values(marks ?? {});
+  const count = (kind) => kinds.filter((each) => each === kind).length;
+  if (!kinds.length) return [sayCount(labels, "steps_planned", workflow?.steps.length ?? 0)];
+  return [say(labels, "will_run_count", { n: count("will_run") }), say(labels, "reused_count", { n: count("reused") })];
 }

@@ -188,7 +188,7 @@ def test_svg_shows_every_step_with_worker_status_and_output() -> None:
         "153",
         "Reused",
         "unused by the answer",
-        "2 tries · ≥ 328 tokens",
+        "≥ 328 tokens · cost unknown",
         "Prompt",
     ):
         assert word in said

@@ -1,4 +1,4 @@
-"""Reports, drawings, Mermaid and the shared page in a real browser, with labels that would like to be code."""
+"""Reports, drawings, Mermaid and the shared page in a real browser, with labels that play code."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
 from conductor.exports import export
-from conductor.exports.mermaid import workflow_mermaid
+from conductor.exports.escaping import visible
+from conductor.exports.mermaid import JOINER, workflow_mermaid
 from conductor.exports.share_page import share_page
 from conductor_client.events import Frame, RunEvent, RunFinished
 from conductor_client.run_state import fold
@@ -32,7 +33,12 @@ from tests.conductor.exports.runs import HOSTILE, START, finished, hostile_workf
 pytestmark = pytest.mark.browser
 
 ASSETS = Path("components/workflow_graph/assets")
-EVIL = "![x](http://evil.test/?d=1) <iframe srcdoc='<script>alert(1)</script>'></iframe> <svg onload=alert(1)> [a](javascript:alert(1))"
+EVIL = (
+    "![x](http://evil.test/?d=1) <iframe srcdoc='<script>alert(1)</script>'></iframe> "
+    "<svg onload=alert(1)> [a](javascript:alert(1))"
+)
+NO_ICON = Route("/favicon.ico", lambda _: Response(status_code=204))
+"""Browsers ask for it on their own."""
 
 
 @pytest.fixture(scope="module")
@@ -72,16 +78,25 @@ def watched(browser: Browser) -> Iterator[Watched]:
 def served(app: Starlette) -> Iterator[str]:
     """The app on a free loopback port."""
     server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="warning", ws="websockets-sansio", lifespan="off")
+        uvicorn.Config(
+            app,
+            port=0,
+            log_level="warning",
+            ws="websockets-sansio",
+            lifespan="off",
+            timeout_graceful_shutdown=1,
+        )
     )
-    thread = threading.Thread(target=server.run)
+    thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
         threading.Event().wait(0.02)
     port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(10)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
 
 
 def hostile_events() -> list[RunEvent]:
@@ -157,7 +172,7 @@ def test_hostile_svg_is_drawn_as_text_within_its_cards(watched: Watched, tmp_pat
     assert watched.requests == [path.as_uri()]
     assert watched.trouble == []
     wide = watched.page.evaluate(
-        """[...document.querySelectorAll('g > g')].filter(each => each.querySelector('.g-card')).flatMap(card => {
+        """[...document.querySelectorAll('g > g')].filter(g => g.querySelector('.g-card')).flatMap(card => {
           const box = card.querySelector('.g-card').getBBox();
           return [...card.querySelectorAll('text')].map(text => text.getBBox())
             .filter(text => text.x < box.x || text.x + text.width > box.x + box.width);
@@ -184,6 +199,7 @@ def test_mermaid_itself_draws_our_flowchart(watched: Watched) -> None:
     app = Starlette(
         routes=[
             Route("/", lambda _: HTMLResponse("<!doctype html><meta charset=utf-8><body></body>")),
+            NO_ICON,
             Mount("/js", StaticFiles(directory=module.parent)),
         ]
     )
@@ -204,17 +220,12 @@ def test_mermaid_itself_draws_our_flowchart(watched: Watched) -> None:
         assert {url.split("/")[2] for url in watched.requests} == {address.split("/")[2]}
     assert watched.trouble == []
     assert len(texts) == len(HOSTILE)
-    for place, (label, drawn) in enumerate(zip(HOSTILE, texts, strict=True), start=1):
-        wanted = f"{place} · {label}{label}" if len(label) <= 60 else label
-        assert squeezed(wanted) in squeezed(drawn) or has_controls(label), (label, drawn)
+    for label, drawn in zip(HOSTILE, texts, strict=True):
+        assert squeezed(drawn.replace(JOINER, "")).endswith(squeezed(visible(label))), (label, drawn)
 
 
 def squeezed(text: str) -> str:
     return "".join(text.split())
-
-
-def has_controls(text: str) -> bool:
-    return any(not char.isprintable() and not char.isspace() for char in text)
 
 
 # The shared page
@@ -231,6 +242,7 @@ class LiveRun:
         self.app = Starlette(
             routes=[
                 Route("/share/{run_id}", self.page),
+                NO_ICON,
                 WebSocketRoute("/api/runs/{run_id}/ws", self.stream),
                 Mount("/flow-assets", StaticFiles(directory=ASSETS)),
             ]
@@ -292,15 +304,11 @@ def test_shared_page_follows_a_live_run(watched: Watched) -> None:
                 Frame(run_id="run_rich", step_id="s4", attempt=2, channel="output", offset=offset, text=part)
             )
         shown = page.locator("#steps .step:visible .output")
-        page.wait_for_function(
-            "document.querySelector('#steps .shown .output').innerText.includes('ain 🚆 really')"
-        )
+        expect(shown).to_contain_text("The train 🚆 really")
         assert page.locator("#answer").inner_text().endswith("There is no answer.")
         page.locator("#steps .shown summary").first.click()
         run.shown = len(events)
-        page.wait_for_function(
-            "document.querySelector('#answer').innerText.includes('2 hours and 33 minutes')"
-        )
+        expect(page.locator("#answer")).to_contain_text("2 hours and 33 minutes")
         assert "2 hours and 33 minutes" in shown.inner_text()
         assert page.locator("#steps .shown details[open]").count() == 1
         assert page.locator("#head .tag").inner_text().endswith("Done")
@@ -318,7 +326,7 @@ def test_shared_page_fits_a_phone(browser: Browser, scheme: str) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.locator("#graph button.card").nth(3).focus()
         page.keyboard.press("Enter")
-        page.wait_for_function("document.querySelectorAll('#steps .shown').length === 1")
+        expect(page.locator("#steps .step:visible")).to_have_count(1)
         context.close()
 
 
@@ -340,8 +348,9 @@ def test_policy_of_the_shared_page_stops_any_other_script(watched: Watched) -> N
         ran = watched.page.evaluate(
             """() => { const each = document.createElement('script'); each.textContent = 'window.ran = 1';
               document.body.append(each);
-              const div = document.createElement('div'); div.innerHTML = '<img src=x onerror="window.ran = 1">';
-              document.body.append(div);
+              const other = document.createElement('div');
+              other.innerHTML = '<img src=x onerror="window.ran = 1">';
+              document.body.append(other);
               return new Promise(done => setTimeout(() => done(window.ran ?? 0), 300)); }"""
         )
         assert ran == 0

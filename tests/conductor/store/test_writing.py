@@ -21,12 +21,22 @@ from conductor_client.events import RunEvent, RunStarted, StepFinished
 from tests.conductor.store.logs import called, chain, created, whole_run
 
 
+def hold(writer: Writer) -> threading.Event:
+    """Keeps the writer busy until the event is set, so that what comes meanwhile shares a commit."""
+    begun, go = threading.Event(), threading.Event()
+
+    def wait(tx: Transaction) -> bool:
+        begun.set()
+        return go.wait(10)
+
+    writer.submit(wait)
+    assert begun.wait(10)
+    return go
+
+
 @pytest.fixture
 def held(store: Store) -> threading.Event:
-    """The writer is busy until this is set, so that what comes meanwhile shares a commit."""
-    go = threading.Event()
-    store._writer.submit(lambda tx: go.wait(10))
-    return go
+    return hold(store._writer)
 
 
 async def test_what_gathers_shares_one_commit(store: Store, held: threading.Event) -> None:
@@ -62,8 +72,7 @@ async def test_a_job_that_fails_takes_nobody_with_it(store: Store, held: threadi
 
 async def test_a_lost_transaction_is_done_again_job_by_job(path: Path, store: Store) -> None:
     writer = Writer(path, Folds())
-    go = threading.Event()
-    writer.submit(lambda tx: go.wait(10))
+    go = hold(writer)
 
     def losing(tx: Transaction) -> None:
         tx.conn.execute("INSERT INTO secrets VALUES ('lost', 'x')")
@@ -168,8 +177,7 @@ async def test_on_a_full_disk_small_writes_beside_a_big_one_still_get_in(store: 
     workflow = chain()
     await store.append("run_b", [created("run_b", workflow)])
     await _limit_pages(store, more=8)
-    go = threading.Event()
-    store._writer.submit(lambda tx: go.wait(10))
+    go = hold(store._writer)
     big = asyncio.ensure_future(store.append("run_b", called("run_b", workflow, "s1", "x" * 200_000)))
     small = asyncio.ensure_future(store.append("run_c", [created("run_c")]))
     await asyncio.sleep(0.05)

@@ -1,0 +1,137 @@
+"""The local conductor: a small model on this machine, held to a grammar, so that every plan parses.
+
+It writes worker-first lines. The odds of each worker letter, at the moment it is chosen, are its evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import Any, Literal, cast, get_args
+
+from conductor.conductors.base import CallModel, ConductorRequest, Written
+from conductor.conductors.excerpt import conversation, cut_note
+from conductor.lines import read_lines
+from conductor.local.conductor_prompt import PoolWorker, Role, conductor_messages
+from conductor.local.grammar import MAX_WORKERS, plan_grammar, worker_letters
+from conductor.local.plan_lines import letter_choices
+from conductor.plan_rules import PlanRules
+from conductor.providers.base import Call, Completion, Delta, Notice, TokenLogprob, Worker, WorkerError
+from conductor_client.plan import Diagnostic, PlanOptions
+from conductor_client.workflow import Message
+
+PREFERRED_MODELS = ("qwen-1.5b", "qwen-0.5b", "smollm2-135m")
+"""Base models in the order of how sensibly they plan; the first that is ready is used."""
+PROMPT_CHARACTERS = 3000
+"""More of a prompt is not shown: reading it would take longer than the plan is worth."""
+TOKENS_PER_STEP = 64
+TOP_LOGPROBS = 40
+
+
+class LocalConductor:
+    """The conductor ``local``, or one a pool file sets up on another local model."""
+
+    kind: Literal["local"] = "local"
+
+    def __init__(self, conductor_id: str, worker: Worker, options: PlanOptions) -> None:
+        self.conductor_id = conductor_id
+        self.worker: Worker | None = worker
+        self.options = options
+        self._model = worker
+
+    async def write(
+        self, request: ConductorRequest, call_model: CallModel
+    ) -> AsyncIterator[Delta | Notice | Written]:
+        """Streams the lines. A prompt that does not fit the model's context is cut harder, then given up."""
+        limit = PROMPT_CHARACTERS
+        while True:
+            call = self._call(request, limit)
+            stream = cast(AsyncGenerator[Delta | Notice | Completion, None], call_model(call))
+            try:
+                async with aclosing(stream) as items:
+                    async for item in items:
+                        if isinstance(item, Completion):
+                            yield self._written(request, item, limit)
+                        else:
+                            yield item
+                return
+            except WorkerError as error:
+                if error.kind != "context_overflow" or limit <= PROMPT_CHARACTERS // 8:
+                    raise
+                limit //= 2
+
+    def _call(self, request: ConductorRequest, limit: int) -> Call:
+        workers = request.workers[:MAX_WORKERS]
+        options = request.options
+        pool = [PoolWorker(each.name, role_of(each), each.description) for each in workers]
+        question = conversation(request.messages, request.prompt, limit)
+        messages = [
+            Message(role=cast(Any, each["role"]), content=each["content"])
+            for each in conductor_messages(question, pool, max_steps=options.max_steps)
+        ]
+        settings: dict[str, Any] = {**self._model.settings}
+        if options.temperature is not None:
+            settings["temperature"] = options.temperature
+        if request.refusal is not None:
+            messages.append(Message(role="assistant", content=request.refusal.raw_text or "-"))
+            messages.append(Message(role="user", content=_complaint(request.refusal.diagnostics)))
+            # Asked the same way it would write the same again.
+            settings["temperature"] = max(0.7, settings.get("temperature") or 0.0)
+        return Call(
+            worker=self._model,
+            messages=tuple(messages),
+            max_output_tokens=TOKENS_PER_STEP * options.max_steps,
+            seed=request.seed,
+            settings=settings,
+            grammar=plan_grammar(len(workers), options.max_steps),
+            top_logprobs=TOP_LOGPROBS,
+        )
+
+    def _written(self, request: ConductorRequest, end: Completion, limit: int) -> Written:
+        n_workers = min(len(request.workers), MAX_WORKERS)
+        rules = PlanRules.of(request.options, n_workers=n_workers, round=request.round)
+        reading = read_lines(end.output, rules, was_cut=end.finish == "length")
+        notes = [*cut_note(request.prompt, limit), *_pool_note(len(request.workers))]
+        if notes:
+            reading = reading.model_copy(update={"diagnostics": (*reading.diagnostics, *notes)})
+        return Written(
+            raw_text=end.output,
+            reading=reading,
+            choices=step_choices(end.logprobs, n_workers)[: len(reading.steps)],
+            usage=end.usage,
+            served_model=end.served_model,
+            reported_cost_usd=end.reported_cost_usd,
+        )
+
+
+def role_of(worker: Worker) -> Role:
+    """What part of the examples a worker plays: the first tag that is a role, else by what it is."""
+    roles = get_args(Role)
+    for tag in worker.tags:
+        if tag in roles:
+            return cast(Role, tag)
+    return cast(Role, worker.model) if worker.provider == "tool" and worker.model in roles else "general"
+
+
+def step_choices(
+    logprobs: tuple[TokenLogprob, ...], n_workers: int
+) -> tuple[Mapping[int, float] | None, ...]:
+    """The odds of every worker at each line's letter, not scaled: what is missing to 1 was no letter."""
+    letters = worker_letters(n_workers)
+    odds = letter_choices([(each.token, each.top) for each in logprobs], letters)
+    return tuple(
+        {place: round(choice.probabilities[letter] * choice.mass, 6) for place, letter in enumerate(letters)}
+        for choice in odds
+    )
+
+
+def _complaint(diagnostics: tuple[Diagnostic, ...]) -> str:
+    said = " ".join(f"{each.where}: {each.said}" for each in diagnostics if each.rejects)
+    return f"These lines cannot be used. {said} Write the lines for the last question again."
+
+
+def _pool_note(n_workers: int) -> tuple[Diagnostic, ...]:
+    if n_workers <= MAX_WORKERS:
+        return ()
+    said = f"The conductor was given the first {MAX_WORKERS} of {n_workers} workers; letters end there."
+    return (Diagnostic(code="repaired_pool_cut", where="pool", said=said),)

@@ -1,0 +1,207 @@
+"""Reading one pool file: values, or exact problems with file, line, key and what was expected.
+
+A table with a wrong value is left out and the rest is used; an unknown key is told and ignored. Nothing here
+raises for any content, and no value of a key that may hold a secret is ever repeated in a message.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from conductor.local.catalog import catalog
+from conductor.local.tools import TOOLS
+from conductor.pool.fields import (
+    CONDUCTOR,
+    CONDUCTOR_NEEDS,
+    KEY_LIKE,
+    TOP,
+    WORKER,
+    WORKER_NEEDS,
+    Field,
+    Wrong,
+)
+from conductor.pool.places import find_places, line_of, line_of_syntax_error
+from conductor.pool.pool import ConductorSpec, Pool
+from conductor.providers.base import Worker
+from conductor.secrets import scrub
+from conductor_client.plan import PlanOptions
+from conductor_client.pool import PoolProblem
+
+
+def read_pool(path: Path) -> Pool:
+    """The pool a file describes. A file that cannot be read gives a pool without workers and the reason."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error.strerror
+        return _broken(path, PoolProblem(file=path.name, said=f"The file cannot be read: {reason}."))
+    return parse_pool(text, name=path.stem, path=path)
+
+
+def parse_pool(text: str, *, name: str, path: Path | None = None) -> Pool:
+    """The pool a text describes; ``name`` holds when the text gives none."""
+    file = path.name if path is not None else f"{name}.toml"
+    try:
+        # Decimals, so that a price such as 0.1 stays what was written.
+        content = tomllib.loads(text, parse_float=Decimal)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        is_syntax = isinstance(error, tomllib.TOMLDecodeError)
+        line = line_of_syntax_error(error, text) if isinstance(error, tomllib.TOMLDecodeError) else None
+        said = str(error).split(" (at ")[0] if is_syntax else "nested too deeply"
+        problem = PoolProblem(file=file, line=line, said=f"No valid TOML: {scrub(said)}.")
+        return Pool(name=name, workers=(), problems=(problem,), path=path)
+    reader = _Reader(file, text)
+    top = reader.table(content, "", 0, TOP, (), tables=("worker", "conductor"))
+    workers = reader.workers(content.get("worker", []))
+    conductors = reader.conductors(content.get("conductor", []), workers)
+    default = (top or {}).get("default_worker")
+    if default is not None and default not in {each.name for each in workers}:
+        reader.tell("", 0, "default_worker", f"There is no worker {default!r} in this pool.", workers)
+        default = None
+    if not workers:
+        reader.tell("", 0, "", "It has no usable [[worker]] table.")
+    return Pool(
+        name=(top or {}).get("name", name),
+        workers=workers,
+        conductors=conductors,
+        default_worker=default,
+        problems=tuple(reader.problems),
+        path=path,
+    )
+
+
+def _broken(path: Path, problem: PoolProblem) -> Pool:
+    return Pool(name=path.stem, workers=(), problems=(problem,), path=path)
+
+
+class _Reader:
+    def __init__(self, file: str, text: str) -> None:
+        self._file = file
+        self._places = find_places(text)
+        self.problems: list[PoolProblem] = []
+
+    def tell(self, table: str, index: int, key: str, said: str, workers: Sequence[Worker] = ()) -> None:
+        """Notes a problem; ``workers`` are offered as what could have been meant."""
+        if workers:
+            said += f" Its workers are {', '.join(each.name for each in workers)}."
+        line = line_of(self._places, table, index, key)
+        self.problems.append(PoolProblem(file=self._file, line=line, key=key or None, said=said))
+
+    def table(
+        self,
+        content: Any,
+        table: str,
+        index: int,
+        known: Mapping[str, Field],
+        needed: Sequence[str],
+        *,
+        tables: Sequence[str] = (),
+    ) -> dict[str, Any] | None:
+        """The checked values of one table; ``None`` when one is wrong or missing."""
+        if not isinstance(content, dict):
+            self.tell(table, index, "", f"Expected a table [[{table}]].")
+            return None
+        values: dict[str, Any] = {}
+        is_good = True
+        for key, value in content.items():
+            if key in tables:
+                continue
+            if key not in known:
+                self._unknown(table, index, key, known)
+                continue
+            read, expected = known[key]
+            try:
+                values[key] = read(value)
+            except Wrong as wrong:
+                self.tell(
+                    table, index, key, str(wrong) or f"Expected {expected}; found {_shown(key, value)}."
+                )
+                is_good = False
+        for key in needed:
+            if key not in content:
+                self.tell(table, index, key, f"The key {key} is missing; expected {known[key][1]}.")
+                is_good = False
+        return values if is_good else None
+
+    def workers(self, tables: Any) -> tuple[Worker, ...]:
+        found: dict[str, Worker] = {}
+        places: dict[str, int] = {}
+        for index, content in enumerate(self._list(tables, "worker")):
+            values = self.table(content, "worker", index, WORKER, WORKER_NEEDS)
+            if values is None:
+                continue
+            worker = Worker(**values)
+            if worker.name in found:
+                self.tell("worker", index, "name", f"There is already a worker {worker.name!r}.")
+            elif said := _unknown_model(worker):
+                self.tell("worker", index, "model", said)
+            else:
+                found[worker.name], places[worker.name] = worker, index
+        for worker in found.values():
+            other = worker.fallback
+            if other is not None and (other not in found or other == worker.name):
+                said = f"The fallback {other!r} of {worker.name} is no other worker of this pool."
+                self.tell("worker", places[worker.name], "fallback", said)
+                found[worker.name] = replace(worker, fallback=None)
+        return tuple(found.values())
+
+    def conductors(self, tables: Any, workers: Sequence[Worker]) -> tuple[ConductorSpec, ...]:
+        found: dict[str, ConductorSpec] = {}
+        names = {each.name for each in workers}
+        for index, content in enumerate(self._list(tables, "conductor")):
+            values = self.table(content, "conductor", index, CONDUCTOR, CONDUCTOR_NEEDS)
+            if values is None:
+                continue
+            name, kind, worker = values.pop("name"), values.pop("kind"), values.pop("worker", None)
+            describe = values.pop("describe", False)
+            if name in found:
+                self.tell("conductor", index, "name", f"There is already a conductor {name!r}.")
+            elif kind == "prompted" and worker is None:
+                self.tell("conductor", index, "worker", "A prompted conductor needs a worker.", workers)
+            elif worker is not None and worker not in names:
+                self.tell("conductor", index, "worker", f"There is no worker {worker!r}.", workers)
+            else:
+                found[name] = ConductorSpec(name, kind, worker, PlanOptions(**values), describe)
+        return tuple(found.values())
+
+    def _list(self, tables: Any, name: str) -> list[Any]:
+        if isinstance(tables, list):
+            return tables
+        self.tell("", 0, name, f"Expected tables [[{name}]], with two brackets.")
+        return []
+
+    def _unknown(self, table: str, index: int, key: str, known: Mapping[str, Field]) -> None:
+        if KEY_LIKE.match(key):
+            said = (
+                "Keys never go into a pool file. Put it into an environment variable "
+                "and write the variable's name into api_key_env."
+            )
+        else:
+            close = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
+            said = f"Unknown key {key}; {f'did you mean {close[0]}?' if close else 'it is ignored.'}"
+        self.tell(table, index, key, said)
+
+
+def _unknown_model(worker: Worker) -> str:
+    """What is wrong with the model of a worker whose models we know all of; empty when nothing is."""
+    known: Sequence[str] = ()
+    if worker.provider == "local":
+        known = tuple(catalog())
+    elif worker.provider == "tool":
+        known = tuple(TOOLS)
+    if not known or worker.model in known:
+        return ""
+    return f"There is no {worker.provider} model {worker.model!r}; expected one of {', '.join(known)}."
+
+
+def _shown(key: str, value: Any) -> str:
+    if key in {"api_key_env", "base_url", "settings", "profile"}:
+        return "something else"
+    text = scrub(str(value) if isinstance(value, Decimal) else repr(value))
+    return text if len(text) <= 80 else text[:77] + "…"

@@ -1,0 +1,177 @@
+"""Workers behind Anthropic's Messages API. The only module with ``anthropic``.
+
+As with ``openai_chat``: the SDK's client sends, the raw lines are read here, its retries are off. The API of
+2026-10-21 takes no sampling settings; a worker whose model still does says so with ``api_version``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from conductor.providers.base import Call, Completion, Delta, Notice, Worker, WorkerError
+from conductor.providers.failures import failure, read_error
+from conductor.providers.keys import key_for
+from conductor.providers.messages_answer import MessagesAnswer
+from conductor.providers.profiles import SAMPLING, Profile, profile_of
+from conductor.providers.sse import Event, SseDecoder
+from conductor.providers.transport import connection_failure, http_client
+
+if TYPE_CHECKING:
+    import anthropic
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+DEFAULT_MAX_TOKENS = 4096
+"""The API wants a cap in every request; this one is sent when neither worker nor run sets one."""
+NO_KEY = "none"
+
+
+class AnthropicMessages:
+    """The provider ``anthropic``. One client per address and key, one connection pool for all."""
+
+    def __init__(self) -> None:
+        self._clients: dict[tuple[str, str, bool], anthropic.AsyncAnthropic] = {}
+        self._http: dict[bool, httpx2.AsyncClient] = {}
+
+    async def stream(self, call: Call) -> AsyncIterator[Delta | Notice | Completion]:
+        """Runs one call."""
+        worker, profile = call.worker, profile_of(call.worker)
+        client = await self._client(worker)
+        body, notes = messages_body(call, profile)
+        response = await _send(client, body, worker, profile)
+        answer = MessagesAnswer(worker)
+        try:
+            async with aclosing(_read(response, answer, worker)) as deltas:
+                async for delta in deltas:
+                    yield delta
+        finally:
+            await response.aclose()
+        yield answer.completion(notes=notes)
+
+    async def close(self) -> None:
+        """Closes every connection."""
+        self._clients.clear()
+        for client in self._http.values():
+            await client.aclose()
+        self._http.clear()
+
+    async def _client(self, worker: Worker) -> anthropic.AsyncAnthropic:
+        key = key_for(worker) or NO_KEY
+        base_url = (worker.base_url or ANTHROPIC_URL).rstrip("/").removesuffix("/v1")
+        place = (base_url, key, worker.from_operator)
+        if place not in self._clients:
+            # The import takes seconds; the page must not stand still meanwhile.
+            sdk = await asyncio.to_thread(_import_anthropic)
+            http = self._http.setdefault(
+                worker.from_operator, http_client(from_operator=worker.from_operator)
+            )
+            self._clients[place] = sdk.AsyncAnthropic(
+                api_key=key, base_url=base_url, max_retries=0, http_client=http
+            )
+        return self._clients[place]
+
+
+def messages_body(call: Call, profile: Profile) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The request, and notes on what was left out of it."""
+    settings = {name: value for name, value in call.settings.items() if value is not None}
+    notes: list[str] = []
+    sampling = SAMPLING & settings.keys()
+    if sampling and profile.api_version is None:
+        settings = {name: value for name, value in settings.items() if name not in SAMPLING}
+        notes.append(f"Left out {', '.join(sorted(sampling))}: this API takes no sampling settings.")
+    if (stop := settings.pop("stop", None)) is not None:
+        settings["stop_sequences"] = [stop] if isinstance(stop, str) else list(stop)
+    output: dict[str, Any] = dict(settings.pop("output_config", {}))
+    if (effort := settings.pop("reasoning_effort", None)) is not None:
+        output.setdefault("effort", effort)
+    if call.json_schema is not None:
+        output.setdefault("format", {"type": "json_schema", "schema": dict(call.json_schema)})
+    system = "\n\n".join(each.content for each in call.messages if each.role == "system")
+    body: dict[str, Any] = {
+        "model": call.worker.model,
+        "max_tokens": call.max_output_tokens or DEFAULT_MAX_TOKENS,
+        "messages": [
+            {"role": each.role, "content": each.content} for each in call.messages if each.role != "system"
+        ],
+        "stream": True,
+    }
+    if system:
+        body["system"] = system
+    if output:
+        body["output_config"] = output
+    return body | settings, tuple(notes)
+
+
+async def _send(
+    client: anthropic.AsyncAnthropic, body: Mapping[str, Any], worker: Worker, profile: Profile
+) -> httpx2.Response:
+    sdk = _import_anthropic()
+    headers: dict[str, Any] = {}
+    if profile.api_version is not None:
+        # The older API wants the key under its older name.
+        headers = {"anthropic-version": profile.api_version, "X-Api-Key": client.api_key or NO_KEY}
+    try:
+        return await client.post(
+            "/v1/messages",
+            cast_to=httpx2.Response,
+            body=body,
+            options={"headers": headers} if headers else {},
+            stream=True,
+            stream_cls=sdk.AsyncStream[Any],
+        )
+    except sdk.APIStatusError as error:
+        # The SDK has read the body by now.
+        response = error.response
+        said = read_error(error.status_code, response.content, response.headers)
+        raise failure(worker, said) from error
+    except sdk.APIConnectionError as error:
+        raise connection_failure(worker, error) from error
+
+
+async def _read(
+    response: httpx2.Response, answer: MessagesAnswer, worker: Worker
+) -> AsyncGenerator[Delta, None]:
+    try:
+        if "event-stream" not in response.headers.get("content-type", ""):
+            content = await response.aread()
+            if content[:1] != b"{":
+                raise failure(worker, read_error(502, content))
+            for delta in answer.feed(json.loads(content)):
+                yield delta
+            return
+        decoder = SseDecoder()
+        async with aclosing(response.aiter_bytes()) as pieces:
+            async for piece in pieces:
+                for delta in _deltas(decoder.feed(piece), answer):
+                    yield delta
+        for delta in _deltas(decoder.flush(), answer):
+            yield delta
+    except httpx2.HTTPError as error:
+        raise answer.interrupted(connection_failure(worker, error, is_under_way=True)) from error
+    except ValueError as error:
+        said = read_error(502, "the stream holds something that is no JSON")
+        raise answer.interrupted(failure(worker, said)) from error
+
+
+def _deltas(events: Iterable[Event], answer: MessagesAnswer) -> Iterator[Delta]:
+    for name, data in events:
+        if data[:1] == b"{":
+            said = json.loads(data)
+            yield from answer.feed(said if "type" in said else {"type": name, **said})
+
+
+def _import_anthropic() -> Any:
+    try:
+        import anthropic
+    except ImportError as error:
+        raise WorkerError(
+            "unavailable",
+            "The package anthropic is not installed.",
+            hint="Run: pip install 'anthropic>=2.14,<3'",
+        ) from error
+    return anthropic

@@ -1,0 +1,87 @@
+"""Workers that run on this machine: the seam over ``conductor.local.runtime``."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from conductor.local.chat import Delta as LocalDelta
+from conductor.local.chat import Finished, Loading, TokenChoice
+from conductor.local.engine_process import LocalModelError
+from conductor.local.runtime import Runtime, process_runtime
+from conductor.providers.base import Call, Completion, Delta, Notice, TokenLogprob, Worker, WorkerError
+from conductor_client.usage import Usage
+
+DEFAULT_MAX_OUTPUT_TOKENS = 1024
+
+
+class LocalModels:
+    """The provider ``local``. Models are shared by the whole process and outlive this object."""
+
+    def __init__(self, models_dir: Path, *, runtime: Runtime | None = None) -> None:
+        """``runtime`` None = the process's own for ``models_dir``, opened on first use."""
+        self._models_dir = models_dir
+        self._runtime = runtime
+
+    async def stream(self, call: Call) -> AsyncIterator[Delta | Notice | Completion]:
+        """Runs one call; the model is loaded first when it is not in memory, which a notice tells."""
+        worker = call.worker
+        runtime = self._runtime or process_runtime(self._models_dir)
+        events = runtime.generate(
+            worker.model,
+            [{"role": each.role, "content": each.content} for each in call.messages],
+            settings={name: value for name, value in call.settings.items() if value is not None},
+            max_output_tokens=call.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS,
+            seed=call.seed,
+            grammar=call.grammar,
+            json_schema=call.json_schema,
+            top_logprobs=call.top_logprobs,
+            adapter=bool(worker.profile.get("adapter", False)),
+        )
+        pieces: list[str] = []
+        try:
+            async for event in events:
+                match event:
+                    case Loading():
+                        yield Notice(f"loading {event.model}")
+                    case LocalDelta():
+                        pieces.append(event.text)
+                        yield Delta("output", event.text)
+                    case Finished():
+                        yield _completion(event)
+        except LocalModelError as error:
+            raise _as_worker_error(worker, error, "".join(pieces)) from error
+        finally:
+            await events.aclose()  # type: ignore[attr-defined]  # an async generator, typed as its iterator
+
+    async def close(self) -> None:
+        """Nothing: the runtime ends with the process."""
+
+
+def _completion(event: Finished) -> Completion:
+    return Completion(
+        output=event.output,
+        finish=event.finish,
+        usage=Usage(
+            input_tokens=event.usage.input_tokens,
+            cached_input_tokens=event.usage.cached_input_tokens,
+            output_tokens=event.usage.output_tokens,
+        ),
+        served_model=event.served_model,
+        logprobs=tuple(map(_logprob, event.logprobs)),
+    )
+
+
+def _logprob(choice: TokenChoice) -> TokenLogprob:
+    # A grammar may have picked a token that is not among the likeliest: then its odds are unknown, thus tiny.
+    return TokenLogprob(choice.token, choice.logprobs.get(choice.token, float("-inf")), choice.logprobs)
+
+
+def _as_worker_error(worker: Worker, error: LocalModelError, text: str) -> WorkerError:
+    return WorkerError(
+        error.kind,
+        f"Worker {worker.name}: {error.message}.",
+        hint=error.hint,
+        retryable=False,
+        partial_text=text,
+    )

@@ -1,0 +1,129 @@
+"""An answer in Anthropic's Messages form, put together from its events. Pure: dicts in, deltas out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from conductor.providers.base import Completion, Delta, Worker, WorkerError
+from conductor.providers.chat_answer import refusal, spent_on_thinking, truncated_stream
+from conductor.providers.failures import failure, read_error
+from conductor.providers.usage_forms import anthropic_usage
+from conductor.thoughts import whole_characters
+
+_FINISHES: dict[str, Literal["stop", "length", "tool", "other"]] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "tool_use": "tool",
+}
+
+
+class MessagesAnswer:
+    """Collects one answer. ``feed`` each event (or the whole message), then ``completion``."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._output: list[str] = []
+        self._reasoning: list[str] = []
+        self._usage: dict[str, Any] = {}
+        self._model: str | None = None
+        self._stop_reason: str | None = None
+        self._refusal = ""
+
+    def feed(self, event: Mapping[str, Any]) -> list[Delta]:
+        """Takes the next event. Raises ``WorkerError`` when it is an error."""
+        match event.get("type"):
+            case "content_block_delta":
+                return self._delta(event.get("delta") or {})
+            case "content_block_start":
+                return self._block(event.get("content_block") or {})
+            case "message_start":
+                self._message(event.get("message") or {})
+            case "message_delta":
+                self._end(event.get("delta") or {})
+                self._count(event.get("usage"))
+            case "message":
+                self._message(event)
+                self._end(event)
+                return [delta for block in event.get("content") or () for delta in self._block(block)]
+            case "error":
+                raise self.interrupted(failure(self._worker, read_error(200, event)))
+        return []
+
+    def completion(self, *, notes: tuple[str, ...] = ()) -> Completion:
+        """The end, once nothing more will come.
+
+        Raises:
+            WorkerError: the stream stopped before its end, the model refused, its context was too small, or
+                the whole cap was spent on thinking.
+        """
+        output, reasoning = "".join(self._output), "".join(self._reasoning)
+        usage = anthropic_usage(self._usage)
+        match self._stop_reason:
+            case None:
+                raise self.interrupted(truncated_stream(self._worker))
+            case "refusal":
+                raise self.interrupted(refusal(self._worker, self._refusal))
+            case "model_context_window_exceeded":
+                raise self.interrupted(failure(self._worker, read_error(400, self._stop_reason)))
+            case "max_tokens" if not output.strip():
+                spent = usage.reasoning_tokens if usage else None
+                raise self.interrupted(spent_on_thinking(self._worker, reasoning, spent))
+        return Completion(
+            output=output,
+            reasoning=reasoning,
+            finish=_FINISHES.get(self._stop_reason, "other"),
+            usage=usage,
+            served_model=self._model,
+            notes=notes,
+        )
+
+    def interrupted(self, error: WorkerError) -> WorkerError:
+        """The error, with the text and usage so far."""
+        error.partial_text = "".join(self._output)
+        error.reasoning = "".join(self._reasoning)
+        error.usage = anthropic_usage(self._usage)
+        error.served_model = self._model
+        return error
+
+    def _delta(self, delta: Mapping[str, Any]) -> list[Delta]:
+        match delta.get("type"):
+            case "text_delta":
+                return self._add("output", delta.get("text"))
+            case "thinking_delta":
+                return self._add("reasoning", delta.get("thinking"))
+        return []
+
+    def _block(self, block: Mapping[str, Any]) -> list[Delta]:
+        match block.get("type"):
+            case "text":
+                return self._add("output", block.get("text"))
+            case "thinking":
+                return self._add("reasoning", block.get("thinking"))
+        return []
+
+    def _add(self, channel: Literal["output", "reasoning"], text: Any) -> list[Delta]:
+        if not isinstance(text, str) or not text:
+            return []
+        if not text.isascii():
+            text = whole_characters(text)
+        (self._output if channel == "output" else self._reasoning).append(text)
+        return [Delta(channel, text)]
+
+    def _message(self, message: Mapping[str, Any]) -> None:
+        self._model = message.get("model") or self._model
+        self._count(message.get("usage"))
+
+    def _end(self, said: Mapping[str, Any]) -> None:
+        self._stop_reason = said.get("stop_reason") or self._stop_reason
+        details = said.get("stop_details")
+        if isinstance(details, Mapping):
+            self._refusal = str(
+                details.get("explanation") or details.get("reason") or details.get("category") or ""
+            )
+
+    def _count(self, usage: Any) -> None:
+        # Cumulative: a later figure replaces an earlier one, and one that is missing leaves it.
+        if isinstance(usage, Mapping):
+            self._usage |= {name: value for name, value in usage.items() if value is not None}
