@@ -17,7 +17,7 @@ MOST_SHOWN = 100_000
 LONG = 2_500
 """Characters above which the answer gets a scroll bar of its own, so that the graph stays near."""
 TALL_PX = 420
-MOST_COPIED = 1_000_000
+MOST_COPIED = 200_000
 """Characters that a copy button carries."""
 
 
@@ -95,11 +95,10 @@ def draw_text(said: str, *, key: str, language: str | None = None) -> None:
 def _rest(said: str, *, key: str) -> None:
     if len(said) <= MOST_SHOWN:
         return
-    content = said.encode()
     st.caption(text("common.cut", shown=f"{MOST_SHOWN:,}", n=f"{len(said):,}"))
     st.download_button(
-        text("common.download_whole", size=size(len(content))),
-        content,
+        text("common.download_whole", size=size(len(said.encode()))),
+        said.encode,  # only when it is asked for: the text may be tens of megabytes
         file_name="output.txt",
         mime="text/plain",
         key=key,

@@ -76,7 +76,8 @@ def _mount(payload: Json, *, source: str, base: Workflow | None) -> None:
         on_edit=partial(_edited, source, base),
         on_undo=partial(commands.undo, source),
         on_finished=_finished,
-        on_lost=_lost,
+        on_lost=st.rerun,
+        on_connection=partial(_line_changed, source),
     )
 
 
@@ -119,7 +120,9 @@ def _finished() -> None:
     """Nothing to do: the fragment is drawn anew, and that is what was asked for."""
 
 
-def _lost() -> None:
-    sent = state.from_graph("lost")
-    state.set_lost_socket(sent.get("run_id") if isinstance(sent, Mapping) else None)
-    st.rerun()
+def _line_changed(run_id: str) -> None:
+    """While the live connection cannot be made the page asks every two seconds; the fragment starts anew."""
+    sent = state.from_graph("connection")
+    if isinstance(sent, Mapping) and sent.get("run_id") == run_id:
+        state.note_line(run_id, is_up=bool(sent.get("is_up")))
+        st.rerun()

@@ -40,7 +40,6 @@ def draw(run: RunState, *, has_draft: bool) -> None:
                 text("studio.stop"),
                 key="run.stop",
                 icon=":material/stop:",
-                type="primary",
                 on_click=commands.stop,
                 args=(run.run_id,),
             )

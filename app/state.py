@@ -48,7 +48,7 @@ _SEEN_EDITS = "_seen_edits"
 _PLAN_WANTED = "_plan_wanted"
 _OPENED = "_opened_run"
 _DELETED = "_deleted_run"
-_LOST = "_lost_socket"
+_LINE_DOWN = "_line_down"
 _REPLY = "_graph_reply"
 _REVISION = "_revision"
 _PLAYED = "_played"
@@ -100,7 +100,7 @@ def run_id() -> str | None:
 def open_run(opened: str) -> None:
     """Puts a run into the address; its step selection starts empty unless the step is there too."""
     st.query_params["run"] = opened
-    st.session_state.pop(_LOST, None)
+    st.session_state.pop(_LINE_DOWN, None)
 
 
 def close_run() -> None:
@@ -191,14 +191,14 @@ def note_played(run: str | None) -> None:
     st.session_state[_PLAYED] = run
 
 
-def lost_socket() -> str | None:
-    """The run whose live connection could not be made, so that it has to be asked for."""
-    return st.session_state.get(_LOST)
+def is_line_down(run: str) -> bool:
+    """Whether the live connection of this run cannot be made, so that it has to be asked for."""
+    return st.session_state.get(_LINE_DOWN) == run
 
 
-def set_lost_socket(run: str | None) -> None:
-    """Remembers that a run's live connection could not be made."""
-    st.session_state[_LOST] = run
+def note_line(run: str, *, is_up: bool) -> None:
+    """Remembers how the live connection of a run stands."""
+    st.session_state[_LINE_DOWN] = None if is_up else run
 
 
 # Drafts

@@ -71,7 +71,7 @@ def _places() -> Places:
 def draw() -> None:
     """The workbench of what is on the table: the run in the address, else the sketch."""
     run_id = state.run_id()
-    polls = run_id is not None and state.lost_socket() == run_id
+    polls = run_id is not None and state.is_line_down(run_id)
     st.fragment(_draw, run_every=POLL_S if polls else None, key="workbench")()
 
 
@@ -141,12 +141,12 @@ def _draw_around(
 
 
 def _await_plan(run_id: str) -> None:
-    """Draws the workbench anew as soon as there is a workflow; the graph itself needs no telling."""
+    """Draws the page anew as soon as there is a workflow; the graph itself needs no telling."""
     st.caption(text("studio.planning"))
     with resources.errors_shown():
         run = resources.run(run_id)
         if run.workflow is not None or run.has_ended:
-            st.rerun("workbench")
+            st.rerun()
 
 
 def _draw_sketch(sketch: state.Sketch, places: Places) -> None:

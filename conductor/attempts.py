@@ -41,11 +41,16 @@ class Failed(Exception):
 
 
 class Attempts:
-    """Tries one step until it is done or nobody may try any more. ``first``: number of the first try."""
+    """Tries one step until it is done or nobody may try any more. ``first``: number of the first try.
 
-    def __init__(self, work: Work, means: Means, step: Step, sent: Context, first: int) -> None:
+    ``is_final``: whether the step's output is the answer.
+    """
+
+    def __init__(
+        self, work: Work, means: Means, step: Step, sent: Context, first: int, *, is_final: bool
+    ) -> None:
         self._work, self._means, self._step, self._sent = work, means, step, sent
-        self._attempt = first
+        self._terms, self._attempt, self._is_final = work.terms, first, is_final
 
     async def until_done(self, worker: Worker) -> Done:
         """Raises ``Failed``. Every further try is a ``step_retried`` event."""
@@ -57,7 +62,7 @@ class Attempts:
                 raise Failed(self._attempt, worker.name, limit.error, charge=Charge()) from limit
             except WorkerError as error:
                 charge = self._charge(worker, error.usage, error.served_model)
-                following = self._means.retry.next(error, worker, tries, self._work.workers, tried)
+                following = self._means.retry.next(error, worker, tries, self._terms.workers, tried)
                 if following is None:
                     failed = Failed(self._attempt, worker.name, error.as_data(), cause=error, charge=charge)
                     raise failed from error
@@ -69,12 +74,12 @@ class Attempts:
     async def _try(self, worker: Worker) -> Done:
         work, lane = self._work, self._means.lanes.of(worker)
         draft = self._draft(worker)
-        cap = work.output_cap(worker, self._step)
+        cap = self._terms.output_cap(worker, is_final=self._is_final)
         reservation = await work.budget.reserve(
             worker=worker.name,
             input_tokens=sum(estimate_tokens(message.content) for message in self._sent.messages),
             output_tokens=cap,
-            price=work.price(worker.name),
+            price=self._terms.price(worker.name),
         )
         usage, charge = None, Charge()
         try:
@@ -118,7 +123,7 @@ class Attempts:
             messages=sent.messages,
             max_output_tokens=cap,
             seed=work.created.seed,
-            settings=work.settings(worker, self._step),
+            settings=self._terms.settings(worker, is_final=self._is_final),
             question=sent.parts.question,
             instruction=sent.parts.instruction,
             visible=sent.parts.visible,
@@ -130,7 +135,7 @@ class Attempts:
     def _charge(
         self, worker: Worker, usage: Usage | None, served_model: str | None, reported: str | None = None
     ) -> Charge:
-        return self._means.charge_for(worker, self._work.price(worker.name), usage, served_model, reported)
+        return self._means.charge_for(worker, self._terms.price(worker.name), usage, served_model, reported)
 
     async def _wait(self, worker: Worker, error: WorkerError, charge: Charge, following: Next) -> None:
         self._work.journal.post(

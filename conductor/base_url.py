@@ -7,6 +7,7 @@ are for workers of the operator's pool file only. A well-known key leaves for it
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import urlsplit
@@ -28,6 +29,7 @@ METADATA = frozenset(
     )
 )
 _SHARED = ipaddress.ip_network("100.64.0.0/10")  # behind carriers' and VPNs' address translation
+_odd_number = re.compile(r"(?:0x[0-9a-f]+|[0-9]+)(?:\.(?:0x[0-9a-f]+|[0-9]+))*\.?")
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 KEY_HOSTS: dict[str, tuple[str, ...]] = {
@@ -72,7 +74,11 @@ def host_of(base_url: str) -> str:
             "base_url carries more than a host and a path.",
             "Leave out user, password, query and fragment; a key goes into api_key_env.",
         )
-    return parts.hostname.lower()
+    host = parts.hostname.lower()
+    if _odd_number.fullmatch(host) and not is_address(host):
+        # 127.1, 0x7f.1, 2130706433: some programs read these as addresses, so nobody gets to decide.
+        raise ForbiddenAddress("base_url has an odd numeric host.", "Write it as four numbers, or as a name.")
+    return host
 
 
 def check_address(address: str, host: str, *, from_operator: bool) -> None:
@@ -83,17 +89,17 @@ def check_address(address: str, host: str, *, from_operator: bool) -> None:
     """
     ip = ipaddress.ip_address(address.split("%")[0])
     shown = host if host == str(ip) else f"{host} ({ip})"
-    for each in (ip, *_inner(ip)):
-        if each in METADATA or each.is_link_local or each.is_multicast:
-            raise ForbiddenAddress(
-                f"{shown} is a link-local or metadata address, which no worker may ask.",
-                "Set base_url to the address of a model server.",
-            )
-        if not from_operator and _is_inside(each):
-            raise ForbiddenAddress(
-                f"{shown} lies on this machine or in a private network.",
-                "Only workers of the operator's pool file may be there; add it to that file.",
-            )
+    meant = (ip, *_inner(ip))
+    if any(each in METADATA or each.is_link_local or each.is_multicast for each in meant):
+        raise ForbiddenAddress(
+            f"{shown} is a link-local or metadata address, which no worker may ask.",
+            "Set base_url to the address of a model server.",
+        )
+    if not from_operator and any(map(_is_inside, meant)):
+        raise ForbiddenAddress(
+            f"{shown} lies on this machine or in a private network.",
+            "Only workers of the operator's pool file may be there; add it to that file.",
+        )
 
 
 def check_literal(worker: Worker) -> str | None:

@@ -14,6 +14,7 @@ from conductor.steps import Steps
 from conductor.work import Work
 from conductor_client.errors import StepError
 from conductor_client.events import (
+    PlanFailed,
     RunCancelled,
     RunFailed,
     RunFinished,
@@ -57,6 +58,7 @@ async def cancelled(work: Work, steps: Steps | None) -> None:
     """Somebody stopped the run: text so far is kept, nothing more begins."""
     if work.is_over:
         return
+    _end_planning(work, StepError(kind="interrupted", message="The run was stopped while it was planned."))
     for step_id, left in list(work.under_way.items()):
         work.end(step_id)
         event = StepCancelled(
@@ -81,6 +83,7 @@ async def failed(work: Work, steps: Steps | None, problem: BaseException) -> Non
     if work.is_over:
         return
     error = _as_error(work, problem)
+    _end_planning(work, error)
     for step_id, left in list(work.under_way.items()):
         work.end(step_id)
         event = StepFailed(
@@ -113,6 +116,13 @@ async def _fail(work: Work, error: StepError) -> None:
     await work.journal.write_last(
         RunFailed(run_id=work.run_id, error=error, final_output=output, partial=output is not None)
     )
+
+
+def _end_planning(work: Work, error: StepError) -> None:
+    if work.planning is not None:
+        text = work.planning.text()
+        work.journal.post(PlanFailed(run_id=work.run_id, error=error, partial_text=text))
+        work.planning = None
 
 
 def _skip_rest(work: Work, steps: Steps | None, said: str) -> None:

@@ -19,6 +19,8 @@ _line = re.compile(
     r"\s*(?:[-*•]\s+)?(?:\d{1,3}[.)]\s+)?\**(?P<letter>[A-Za-z])\**"
     r"(?P<seen>[ ,\d()\[\]]{0,200}):\**\s*(?P<said>.*)"
 )
+TOO_MANY = 100
+"""Steps beyond the limit after which no more are read: the plan is refused anyway."""
 _PLAIN = re.compile(r"[A-Z](?: \d+)*: ?\S.*")
 
 
@@ -35,6 +37,8 @@ def read_lines(text: str, rules: PlanRules, *, was_cut: bool = False) -> Reading
     access: list[list[int]] = []
     before: list[str] = [thoughts] if thoughts else []
     for written in answer.splitlines():
+        if len(workers) > rules.max_steps + TOO_MANY:
+            break
         found = _line.fullmatch(written)
         if found is None:
             if written.strip() and not written.strip().startswith("```"):

@@ -19,6 +19,7 @@ from conductor.providers.base import Worker
 from conductor.scheduler import Outcome, run_steps
 from conductor.steps import Steps
 from conductor.store import StoredResult, StoreError
+from conductor.terms import Terms
 from conductor.work import Means, UnderWay, Work
 from conductor_client.events import RunCreated, RunResumed, RunStarted
 from conductor_client.run_state import RunState, fold
@@ -111,11 +112,10 @@ class Runner:
             return None
         journal = Journal(run_id, self._means.store, self._means.hub.publish, lambda _: self._abort(run_id))
         work = Work(
-            created=created,
+            terms=Terms(created, self._resolve(created)),
             before=state,
             journal=journal,
             budget=_budget(state, self._day),
-            workers=self._resolve(created),
             workflow=state.workflow,
         )
         if created.parent_run is not None or created.reuse:

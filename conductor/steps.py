@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 
-from conductor import context, reuse
+from conductor import context
 from conductor.attempts import Attempts, Done, Failed
 from conductor.context import Context
 from conductor.limits import LimitReached
-from conductor.providers.base import Worker
 from conductor.scheduler import Outcome
 from conductor.store import StoredResult
 from conductor.work import Charge, Means, UnderWay, Work
@@ -41,9 +40,9 @@ class Steps:
         work = self._work
         created = work.created
         sent = context.build(created.prompt, created.messages, self._workflow, step, work.outputs)
-        worker = work.workers.get(step.worker)
-        key = self._key(step, worker, sent) if worker is not None else None
-        if key is not None and work.find is not None and work.may_reuse(step.step_id):
+        worker = work.terms.workers.get(step.worker)
+        key = work.terms.key(self._workflow, step, sent.messages)
+        if key is not None and work.find is not None and work.terms.may_reuse(step.step_id):
             found = await work.find(key, step, sent.messages)
             if found is not None:
                 return await self._reuse(step, sent, found)
@@ -52,12 +51,16 @@ class Steps:
             if worker is None or key is None:
                 raise Failed(first, step.worker, _unknown(step.worker), charge=Charge())
             work.budget.count_step()
-            done = await Attempts(work, self._means, step, sent, first).until_done(worker)
+            done = await self._attempts(step, sent, first).until_done(worker)
         except Failed as failed:
             return await self._fail(step, failed)
         except LimitReached as limit:
             return await self._fail(step, Failed(first, step.worker, limit.error, charge=Charge()))
         return await self._finish(step, key, done)
+
+    def _attempts(self, step: Step, sent: Context, first: int) -> Attempts:
+        is_final = step is self._workflow.final_step
+        return Attempts(self._work, self._means, step, sent, first, is_final=is_final)
 
     async def skip(self, step: Step, cause: str) -> None:
         """Notes that a step cannot run because of ``cause``, a step on its access list."""
@@ -75,20 +78,11 @@ class Steps:
 
     async def keep_result(self, step: Step, done: StoredResult) -> None:
         """Makes an answer of an earlier process findable by its key, should it have died before that."""
-        created, worker = self._work.created, self._work.workers.get(step.worker)
-        if worker is not None:
-            sent = context.build(created.prompt, created.messages, self._workflow, step, self._work.outputs)
-            await self._means.store.put_result(self._key(step, worker, sent), done)
-
-    def _key(self, step: Step, worker: Worker, sent: Context) -> str:
-        return reuse.result_key(
-            worker,
-            sent.messages,
-            settings=self._work.settings(worker, step),
-            max_output_tokens=self._work.output_cap(worker, step),
-            seed=self._work.created.seed,
-            sample=reuse.sample_index(step, self._workflow.steps[: step.position]),
-        )
+        created, terms = self._work.created, self._work.terms
+        sent = context.build(created.prompt, created.messages, self._workflow, step, self._work.outputs)
+        key = terms.key(self._workflow, step, sent.messages)
+        if key is not None:
+            await self._means.store.put_result(key, done)
 
     def _begin(self, step: Step, sent: Context) -> int:
         """Queues the step and returns the number of its first attempt here: over 1 after a crash."""

@@ -58,6 +58,8 @@ class ThoughtSplitter:
         """Takes the next piece; either part may be empty."""
         if self._state == "answer":
             return "", text
+        if self._state == "gap":
+            return "", self._begin(text)
         text, self._held = self._held + text, ""
         if self._state == "start":
             begun = text.lstrip()
@@ -75,8 +77,13 @@ class ThoughtSplitter:
             cut = kept.start() if kept else len(text)
             self._held = text[cut:]
             return text[:cut], ""
-        self._state = "answer"
-        return text[: closed.start()], text[closed.end() :].lstrip()
+        return text[: closed.start()], self._begin(text[closed.end() :])
+
+    def _begin(self, text: str) -> str:
+        """The answer without the blank lines between it and the thought."""
+        text = text.lstrip()
+        self._state = "answer" if text else "gap"
+        return text
 
     def flush(self) -> tuple[str, str]:
         """What was held back when the stream ended."""

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 
 from conductor.drafts import Channel, Draft
 from conductor.journal import Journal
 from conductor.lanes import Lanes
-from conductor.limits import Budget, output_cap
+from conductor.limits import Budget
 from conductor.live import Hub
 from conductor.providers.base import Provider, Worker
 from conductor.retry import RetryPolicy
-from conductor.reuse import is_fresh
 from conductor.store import Store, StoredResult
+from conductor.terms import Terms
 from conductor_client.errors import StepError
 from conductor_client.events import RunCreated
 from conductor_client.run_state import RunState
@@ -71,12 +70,10 @@ class UnderWay:
 class Work:
     """One run in execution. ``before``: its state when this process took it up."""
 
-    created: RunCreated
+    terms: Terms
     before: RunState
     journal: Journal
     budget: Budget
-    workers: Mapping[str, Worker]
-    """Every worker a step may be given, fallbacks included, as frozen with the run."""
     find: Find | None = None
     """``None``: nothing is reused."""
     outputs: dict[str, str] = field(default_factory=dict)
@@ -86,11 +83,18 @@ class Work:
     """Steps whose last event has been handed in: nothing more may be said about them."""
     partial_texts: dict[str, str] = field(default_factory=dict)
     """Text of steps that did not end well, by step id."""
+    planning: Draft | None = None
+    """What the conductor writes, while it does."""
     keeping: list[asyncio.Task[None]] = field(default_factory=list)
     """Answers on their way to where they are found by key; the run is not done before they are there."""
     is_over: bool = False
     """Whether the run's last event has been handed in."""
     workflow: Workflow | None = None
+
+    @property
+    def created(self) -> RunCreated:
+        """The run's first event."""
+        return self.terms.created
 
     @property
     def run_id(self) -> str:
@@ -103,32 +107,3 @@ class Work:
         self.ended.add(step_id)
         if output is not None:
             self.outputs[step_id] = output
-
-    def price(self, worker: str) -> Price | None:
-        """The price frozen with the run; ``None`` = unpriced."""
-        return next((each.price for each in self.created.pool_snapshot if each.name == worker), None)
-
-    def settings(self, worker: Worker, step: Step) -> dict[str, Any]:
-        """Settings of a call: the worker's, overridden by the request's.
-
-        What shapes the answer itself (``stop``) is for the last step only: it would cripple the others.
-        """
-        asked = dict(self.created.request_options)
-        asked.pop("max_output_tokens", None)
-        if not self.is_final(step):
-            asked.pop("stop", None)
-        return {**worker.settings, **asked}
-
-    def output_cap(self, worker: Worker, step: Step) -> int | None:
-        """Output cap of a call, in tokens; ``None`` = none is sent."""
-        cap = output_cap(self.created.limits, worker.max_output_tokens)
-        asked = self.created.request_options.get("max_output_tokens") if self.is_final(step) else None
-        return asked if cap is None else min(cap, asked or cap)
-
-    def is_final(self, step: Step) -> bool:
-        """Whether the step's output is the answer."""
-        return self.workflow is not None and self.workflow.final_step.step_id == step.step_id
-
-    def may_reuse(self, step_id: str) -> bool:
-        """Whether an earlier answer may stand for this step."""
-        return self.find is not None and not is_fresh(self.created.fresh, step_id)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 CARD_GAP = 28
 """Least distance of two cards in a layer, in px; a bend keeps less."""
@@ -107,7 +108,7 @@ def _sort_row(part: Part, layer: int, forth: bool) -> None:
 
 def _crossings(part: Part) -> int:
     total = 0
-    for upper, lower in zip(part.rows, part.rows[1:], strict=False):
+    for upper, lower in pairwise(part.rows):
         place = {number: at for at, number in enumerate(lower)}
         ends: list[int] = []
         for number in upper:
@@ -140,7 +141,7 @@ def _spread(part: Part, row: Sequence[int]) -> None:
 def _offsets(part: Part, row: Sequence[int]) -> list[float]:
     """Least distance of each node in the row from its first one."""
     offsets = [0.0]
-    for one, other in zip(row, row[1:], strict=False):
+    for one, other in pairwise(row):
         left, right = part.nodes[one], part.nodes[other]
         gap = CARD_GAP if left.is_card and right.is_card else BEND_GAP
         offsets.append(offsets[-1] + (left.size + right.size) / 2 + gap)

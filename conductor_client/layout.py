@@ -73,7 +73,12 @@ class Layout(NamedTuple):
 
 
 def place(
-    workflow: Workflow, *, direction: Direction = "right", card: Size = CARD, pill: Size = PILL, ends: bool = True
+    workflow: Workflow,
+    *,
+    direction: Direction = "right",
+    card: Size = CARD,
+    pill: Size = PILL,
+    ends: bool = True,
 ) -> Layout:
     """Lays a workflow out. ``ends=False`` leaves the prompt's and the answer's pill away."""
     if direction == "stack":
@@ -90,25 +95,25 @@ def curve(route: Route, direction: Direction) -> str:
     (x, y), *rest = route.points
     path = f"M{_figure(x)} {_figure(y)}"
     if direction == "stack" and len(rest) == 3:
-        return path + _bracket(x, y, rest[0][0], rest[2][0], rest[2][1])
+        return path + _bracket(y, rest[0][0], rest[2][0], rest[2][1])
     for next_x, next_y in rest:
         if x == next_x or y == next_y:
             path += f"L{_figure(next_x)} {_figure(next_y)}"
         elif direction == "right":
             middle = (x + next_x) / 2
-            path += f"C{_figure(middle)} {_figure(y)} {_figure(middle)} {_figure(next_y)} {_figure(next_x)} {_figure(next_y)}"
+            path += "C" + _figures(middle, y, middle, next_y, next_x, next_y)
         else:
             middle = (y + next_y) / 2
-            path += f"C{_figure(x)} {_figure(middle)} {_figure(next_x)} {_figure(middle)} {_figure(next_x)} {_figure(next_y)}"
+            path += "C" + _figures(x, middle, next_x, middle, next_x, next_y)
         x, y = next_x, next_y
     return path
 
 
-def _bracket(x: float, y: float, lane: float, end_x: float, end_y: float) -> str:
+def _bracket(y: float, lane: float, end_x: float, end_y: float) -> str:
     corner = 8
     return (
-        f"H{_figure(lane + corner)}Q{_figure(lane)} {_figure(y)} {_figure(lane)} {_figure(y + corner)}"
-        f"V{_figure(end_y - corner)}Q{_figure(lane)} {_figure(end_y)} {_figure(lane + corner)} {_figure(end_y)}H{_figure(end_x)}"
+        f"H{_figure(lane + corner)}Q{_figures(lane, y, lane, y + corner)}V{_figure(end_y - corner)}"
+        f"Q{_figures(lane, end_y, lane + corner, end_y)}H{_figure(end_x)}"
     )
 
 
@@ -116,10 +121,16 @@ def _figure(value: float) -> str:
     return f"{value:.0f}" if value == math.floor(value) else f"{value:.2f}"
 
 
+def _figures(*values: float) -> str:
+    return " ".join(_figure(value) for value in values)
+
+
 class _Packed:
     """Every part laid out and put on shelves: ``at[step]`` and ``bend_at`` in across/along terms."""
 
-    def __init__(self, workflow: Workflow, along: tuple[int, int], across: tuple[int, int], ends: bool) -> None:
+    def __init__(
+        self, workflow: Workflow, along: tuple[int, int], across: tuple[int, int], ends: bool
+    ) -> None:
         self.workflow = workflow
         self.depth = {step_id: row for row, ids in enumerate(topology.layers(workflow)) for step_id in ids}
         self.at: dict[str | None, tuple[float, float]] = {}
@@ -147,7 +158,8 @@ class _Packed:
         starts, start = [], 0
         for row in part.rows:
             starts.append(start)
-            start += (across[0] if any(part.nodes[each].is_card and each < len(ids) for each in row) else across[1]) + LAYER_GAP
+            holds_cards = any(part.nodes[each].is_card and each < len(ids) for each in row)
+            start += across[0 if holds_cards else 1] + LAYER_GAP
         low = min(node.along - node.size / 2 for node in part.nodes)
         high = max(node.along + node.size / 2 for node in part.nodes)
         return _Drawn(ids, part, [*starts, start], low, start - LAYER_GAP, high - low)
@@ -201,7 +213,12 @@ def _parts(workflow: Workflow) -> list[list[str]]:
 
 
 def _drawn(
-    workflow: Workflow, placed: _Packed, along: tuple[int, int], across: tuple[int, int], ends: bool, turned: bool
+    workflow: Workflow,
+    placed: _Packed,
+    along: tuple[int, int],
+    across: tuple[int, int],
+    ends: bool,
+    turned: bool,
 ) -> Layout:
     shift = across[1] + END_GAP if ends else 0
 
@@ -218,7 +235,8 @@ def _drawn(
     for step in workflow.steps:
         start, centre = place_of[step.step_id]
         lines = [_line(placed, place_of, seen, step.step_id, shift, across[0]) for seen in step.access]
-        for seen, line, port in zip(step.access, lines, _ports([line[-1][1] for line in lines], centre, along[0]), strict=True):
+        ports = _ports([line[-1][1] for line in lines], centre, along[0])
+        for seen, line, port in zip(step.access, lines, ports, strict=True):
             edges.append(route(seen, step.step_id, [*line, (start, port)]))
     reach, breadth = int(placed.across + shift), int(placed.along)
     width, height = (breadth, reach) if turned else (reach, breadth)
@@ -226,7 +244,8 @@ def _drawn(
     if not ends:
         return Layout(direction, width, height, cards, tuple(edges), None, None, (), None)
     roots = [step.step_id for step in workflow.steps if step.step_id in placed.first and not step.access]
-    middle = math.floor((min(place_of[each][1] for each in roots) + max(place_of[each][1] for each in roots)) / 2)
+    centres = [place_of[each][1] for each in roots]
+    middle = math.floor((min(centres) + max(centres)) / 2)
     starts = [route(None, each, [(across[1], middle), place_of[each]]) for each in roots]
     final = workflow.final_step.step_id
     last = place_of[final]
@@ -236,7 +255,12 @@ def _drawn(
 
 
 def _line(
-    placed: _Packed, place_of: dict[str | None, tuple[float, float]], seen: str, by: str, shift: int, size: int
+    placed: _Packed,
+    place_of: dict[str | None, tuple[float, float]],
+    seen: str,
+    by: str,
+    shift: int,
+    size: int,
 ) -> list[Point]:
     """From the seen card's port through its bends, up to the gap before the reader."""
     start, centre = place_of[seen]
@@ -278,7 +302,8 @@ def _stack(workflow: Workflow, card: Size, pill: Size, ends: bool) -> Layout:
     for step in workflow.steps:
         y = tops[step.step_id]
         around = [seen for seen in step.access if seen != before.get(step.step_id)]
-        entry = {seen: y + 26 + LANE * at for at, seen in enumerate(sorted(around, key=lambda seen: lanes[seen]))}
+        around.sort(key=lambda seen: lanes[seen])
+        entry = {seen: y + 26 + LANE * at for at, seen in enumerate(around)}
         for seen in step.access:
             leaves = tops[seen] + card.height
             if seen not in entry:
@@ -306,7 +331,8 @@ def _lanes(workflow: Workflow) -> dict[str, int]:
         for seen in step.access:
             if workflow.step(seen).position + 1 < step.position:
                 reach[seen] = step.position
-    spans = sorted((last - workflow.step(seen).position, workflow.step(seen).position, seen) for seen, last in reach.items())
+    place = {step.step_id: step.position for step in workflow.steps}
+    spans = sorted((last - place[seen], place[seen], seen) for seen, last in reach.items())
     taken: list[list[tuple[int, int]]] = []
     lanes: dict[str, int] = {}
     for length, start, seen in spans:

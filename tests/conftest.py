@@ -60,17 +60,15 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def models_dir() -> Path:
     """Where local models lie, if anywhere; tests only read it."""
-    from conductor.local.fetch import default_models_dir
+    from conductor.local.catalog import default_models_dir
 
     return default_models_dir()
 
 
 def _is_model_ready(name: str) -> bool:
-    from conductor.local.catalog import catalog
-    from conductor.local.fetch import default_models_dir
+    from conductor.local.catalog import default_models_dir, model_spec
 
-    specs = {spec.key: spec for spec in catalog()}
-    return (default_models_dir() / specs[name].file).is_file()
+    return (default_models_dir() / model_spec(name).file).is_file()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from app import model_files, prompt_form, readiness, resources, state, workbench
 from conductor_client.catalogue import text
 
+HERO_PX = 960  # width of the empty page: a line that is pleasant to read
+
 
 def draw() -> None:
     """The prompt form above, the workbench below. The workbench is filled first: the graph must not fade."""
-    hero, form, bench = st.container(), st.container(), st.container()
     is_hero = state.run_id() is None and state.sketch() is None and state.plan_wanted() is None
+    width: int | Literal["stretch"] = HERO_PX if is_hero else "stretch"
+    with st.container(horizontal_alignment="center"), st.container(width=width):
+        hero, form, bench = st.container(), st.container(), st.container()
     with bench:
         if not is_hero:
             workbench.draw()

@@ -1,6 +1,7 @@
 """The live, editable workflow graph as a Streamlit component (Components v2, no build step).
 
-    result = workflow_graph(graph_payload(labels=…, state=…, mode="edit"), key="live_graph", on_edit=take_edit)
+    payload = graph_payload(labels=…, state=…, mode="edit")
+    result = workflow_graph(payload, key="live_graph", on_edit=take_edit)
 
 ``data`` goes down whole; status and text then come to the browser over the run's own WebSocket. Up come one
 state, ``selected`` (a step id or ``None``), and triggers, each lasting one script run:
@@ -11,7 +12,7 @@ state, ``selected`` (a step id or ``None``), and triggers, each lasting one scri
   ``lost`` ``{run_id}``: the server does not know the run; ``connection`` ``{run_id, is_up}``: the live stream
   broke or came back.
 
-In a callback read a trigger from ``st.session_state[key]``.
+Inside a callback a trigger is read from the session, under the graph's key.
 """
 
 from __future__ import annotations
@@ -23,11 +24,22 @@ from typing import Any
 import streamlit as st
 
 from .assets_path import ASSETS, ROUTE, entry
-from .payload import Json, Mark, Mode, Reply, Replay, graph_payload
+from .payload import Json, Mark, Mode, Replay, Reply, graph_payload
 
-__all__ = ["ASSETS", "ROUTE", "Json", "Mark", "Mode", "Replay", "Reply", "entry", "graph_payload", "workflow_graph"]
+__all__ = [
+    "ASSETS",
+    "ROUTE",
+    "Json",
+    "Mark",
+    "Mode",
+    "Replay",
+    "Reply",
+    "entry",
+    "graph_payload",
+    "workflow_graph",
+]
 
-# The modules come from our own route and not with the component: Streamlit would send them with each update.
+# The modules come from our own route, not with the component: Streamlit would send them at each update.
 _LOADER = """
 const load = () => import(new URL("ENTRY", location.origin).href);
 export default function (component) {

@@ -14,7 +14,7 @@ path, so a browser must ask for each again and may only keep what has not change
 
 
 def version() -> str:
-    """A short hash of every file in the folder: a page that stays open while the server is upgraded asks anew."""
+    """A short hash of every file in the folder, so that an open page asks anew after an upgrade."""
     digest = hashlib.sha256()
     for path in sorted(ASSETS.iterdir()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
+from urllib.parse import urlencode
 
 from conductor_client.errors import StepError
 from conductor_client.events import PlanRejected, RunEvent
@@ -75,18 +76,13 @@ def graph_payload(
         rev: rises with each accepted edit.
         share: key of a read-only address, passed on to the stream.
     """
-    is_live = state is not None and not state.has_ended and replay is None
-    address = f"/api/runs/{state.run_id}/ws" if state is not None else ""
     return {
         "run_id": None if state is None else state.run_id,
-        "api": {"ws": address + (f"?share={share}" if share else ""), "after": state.last_seq} if is_live and state else None,
+        "api": None if replay or state is None or state.has_ended else _stream(state, share),
         "mode": "replay" if replay else mode,
         "rev": rev,
         "labels": dict(labels),
-        "workers": [
-            {"name": each.name, "is_tool": each.is_tool, "tags": list(each.tags), "ready": each.ready, "model": each.model}
-            for each in workers
-        ],
+        "workers": [_worker(each) for each in workers],
         "workflow": None if draft is None else workflow_json(draft),
         "draft": draft is not None,
         "marks": dict(marks or {}),
@@ -99,8 +95,23 @@ def graph_payload(
     }
 
 
+def _stream(state: RunState, share: str | None) -> Json:
+    address = f"/api/runs/{state.run_id}/ws"
+    return {"ws": f"{address}?{urlencode({'share': share})}" if share else address, "after": state.last_seq}
+
+
+def _worker(worker: WorkerInfo) -> Json:
+    return {
+        "name": worker.name,
+        "is_tool": worker.is_tool,
+        "tags": list(worker.tags),
+        "ready": worker.ready,
+        "model": worker.model,
+    }
+
+
 def replay_json(replay: Replay) -> Json:
-    """The stored events as the player wants them: without the messages, which no card shows, and long texts cut."""
+    """The stored events as the player wants them: without messages, which no card shows, long texts cut."""
     heavy = {"messages", "pool_snapshot", "reasoning", "request_options"}
     events = [each.model_dump(mode="json", exclude=heavy) for each in replay.events]
     for event in events:

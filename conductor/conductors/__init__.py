@@ -20,7 +20,7 @@ from conductor.conductors.base import (
 from conductor.conductors.generators import SINGLE, SingleWorker
 from conductor.conductors.local import PREFERRED_MODELS, LocalConductor
 from conductor.conductors.prompted import PROMPTED, PromptedConductor
-from conductor.pool import ConductorSpec, Pool, Readiness, readiness
+from conductor.pool import ConductorSpec, Pool, Readiness, readiness_of
 from conductor.providers.base import Worker
 from conductor_client.plan import PlanOptions
 from conductor_client.pool import ConductorInfo
@@ -112,12 +112,14 @@ def _all(pool: Pool, models_dir: Path) -> Iterator[_Candidate]:
         if worker.provider != "tool" and (name := f"{PROMPTED}{worker.name}") not in taken:
             prompted = PromptedConductor(name, worker, PlanOptions())
             yield _Candidate(
-                name, f"{worker.name}, prompted", prompted, readiness(worker, models_dir), "prompted"
+                name, f"{worker.name}, prompted", prompted, readiness_of(worker, models_dir), "prompted"
             )
     for worker in pool.workers:
         if (name := f"{SINGLE}{worker.name}") not in taken:
             single = SingleWorker(worker.name)
-            yield _Candidate(name, f"{worker.name} alone", single, readiness(worker, models_dir), "generator")
+            yield _Candidate(
+                name, f"{worker.name} alone", single, readiness_of(worker, models_dir), "generator"
+            )
 
 
 def _from_spec(spec: ConductorSpec, pool: Pool, models_dir: Path) -> _Candidate:
@@ -125,7 +127,7 @@ def _from_spec(spec: ConductorSpec, pool: Pool, models_dir: Path) -> _Candidate:
     match spec.kind:
         case "prompted" if worker is not None:
             prompted = PromptedConductor(spec.name, worker, spec.options, describe=spec.describe)
-            return _Candidate(spec.name, spec.name, prompted, readiness(worker, models_dir), "prompted")
+            return _Candidate(spec.name, spec.name, prompted, readiness_of(worker, models_dir), "prompted")
         case "local":
             return _local(spec.name, worker, spec.options, models_dir)
         case _:
@@ -134,7 +136,7 @@ def _from_spec(spec: ConductorSpec, pool: Pool, models_dir: Path) -> _Candidate:
 
 def _local(name: str, worker: Worker | None, options: PlanOptions, models_dir: Path) -> _Candidate:
     models = [worker] if worker is not None else [_base_model(key) for key in PREFERRED_MODELS]
-    states = [readiness(each, models_dir) for each in models]
+    states = [readiness_of(each, models_dir) for each in models]
     ready = [model for model, state in zip(models, states, strict=True) if state.is_ready]
     chosen = ready[0] if ready else models[-1]
     state = Readiness() if ready else states[-1]

@@ -113,7 +113,8 @@ def answer_section(state: RunState) -> Markup:
         )
     answer = state.final_output
     if answer is None:
-        parts.append(el("div", el("p", text("report.no_answer"), class_="note"), class_="card"))
+        said = text("report.no_answer" if state.has_ended else "report.no_answer_yet")
+        parts.append(el("div", el("p", said, class_="note"), class_="card"))
         return joined([el("h2", text("report.answer")), *parts])
     mark = el("span", text("report.partial"), class_="tag partial") if state.partial else None
     drawn = markdown.rendered(answer)

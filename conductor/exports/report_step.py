@@ -18,6 +18,8 @@ from .markup import Markup, el, joined, pre
 MAX_SHOWN_CHARS = 200_000
 """More of one text makes a report that no browser scrolls; the JSON export always has all of it."""
 
+_NOTHING = {"waiting": "report.not_started", "running": "report.at_work"}
+
 
 def status_tag(status: str, *, of: Literal["run", "step"] = "step") -> Markup:
     """A pill with a sign and a word, so that the colour is not needed."""
@@ -147,7 +149,7 @@ def _sent(now: StepState) -> Markup | None:
 
 def _output(now: StepState) -> Markup:
     done = "1" if now.finished_at is not None else None
-    mark, shown = None, el("p", text("report.no_output"), class_="note")
+    mark, shown = None, el("p", text(_NOTHING.get(now.status, "report.no_output")), class_="note")
     if now.output is not None:
         shown = long_text(now.output)
     elif now.partial_text:

@@ -89,7 +89,7 @@ function listen(Stream) {
 const [{ mount }, { Stream }] = await Promise.all([import(data.assets + "main.js"), import(data.assets + "socket.js")]);
 const host = document.getElementById("graph");
 host.replaceChildren();
-mount(host, {
+mount(host.attachShadow({ mode: "open" }), { // a shadow root: this page's style is not the graph's
   payload: data.payload,
   onState: (name, value) => name === "selected" && select(value),
   onTrigger: (name) => name === "finished" && refreshSoon(),

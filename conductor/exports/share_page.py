@@ -111,7 +111,7 @@ def _sections(state: RunState, title: str) -> list[Markup]:
         el("div", answer_section(state), id="answer", aria_live="polite"),
         prompt_section(state),
         el("h2", text("share.graph")),
-        el("div", _still_picture(state), class_="card", id="graph"),
+        el("div", _still_picture(state), id="graph"),
         el("div", _steps(state), id="steps"),
         el("footer", text("share.footer")),
     ]

@@ -19,7 +19,7 @@ from .svg_theme import ICON_PATHS, Theme, style
 
 _EDGE = 32
 _PAD = 16
-_CARD = Size(312, 204)
+_CARD = Size(288, 204)
 """Wide enough for a foot with all its figures; the live graph's cards are 248 to 316 px wide."""
 _WIDEST = 1_700
 """A drawing that grows to the right beyond this goes down instead."""
@@ -97,39 +97,40 @@ def _line(said: str, x: float, y: float, class_: str) -> Markup:
 
 
 def _glyph(name: str, x: float, y: float, class_: str) -> Markup:
-    return el("path", d=ICON_PATHS[name], transform=f"translate({x:.1f} {y:.1f}) scale(.8)", class_=class_)
+    return el("path", d=ICON_PATHS[name], transform=f"translate({x:.1f} {y:.1f}) scale(.75)", class_=class_)
 
 
 def _card(box: Box, said: Card) -> Markup:
     x, y, room = box.x + _PAD, box.y, box.width - 2 * _PAD
-    right = x + room
-    ink = f"g-{said.status}"
-    word = width(said.word, 13.5)
     dashed = " g-dashed" if said.status in _DASHED else ""
-    border = f" {ink}-line" if said.status in ("failed", "running") else ""
-    parts = [
-        el("rect", class_=f"g-card{border}{dashed}", rx="14", **_place(box)),
-        el("circle", cx=f"{x + 13:g}", cy=f"{y + 28:g}", r="13", class_=f"g-badge {ink}-fill"),
-        _line(str(said.number), x + 13, y + 33, f"g-number {ink}-fill"),
-        _line(shortened(said.worker, room - 66 - word, 16, bold=True), x + 35, y + 33.5, "g-name"),
-        _glyph(said.status, right - word - 22, y + 20, f"g-glyph {ink}-line"),
-        _line(said.word, right, y + 33, f"g-word {ink}-fill"),
-    ]
+    border = f" g-{said.status}-line" if said.status in ("failed", "running") else ""
     lines = wrapped(said.instruction, room, 14.5, most=2)
-    parts += [_line(line, x, y + 63 + 20 * row, "g-said") for row, line in enumerate(lines)]
-    top, bottom = y + 60 + 20 * max(1, len(lines)), y + box.height - 38
-    parts += _body(said, Box(None, x, top, room, bottom - top))
-    foot, time = " · ".join(said.foot), said.time
-    if width(foot + time, 12.5) + 10 > room:  # the number of tries can go
-        time = time.split(" · ")[0]
-    foot = shortened(foot, room - width(time, 12.5) - 10, 12.5)
-    parts += [
-        _line(foot, x, box.y + box.height - 15, "g-foot"),
-        _line(time, right, box.y + box.height - 15, "g-foot g-time"),
+    top, bottom = y + 66 + 20 * max(1, len(lines)), y + box.height - 38
+    foot = shortened(" · ".join(said.foot), room, 13)
+    return el(
+        "g",
+        el("rect", class_=f"g-card{border}{dashed}", rx="14", **_place(box)),
+        *_head(box, said),
+        *[_line(line, x, y + 71 + 20 * row, "g-said") for row, line in enumerate(lines)],
+        *_body(said, Box(None, x, top, room, bottom - top)),
+        _line(foot, x, y + box.height - 15, "g-foot") if foot else None,
+        _line(said.tag, x + room, y - 6, "g-tag") if said.tag else None,
+    )
+
+
+def _head(box: Box, said: Card) -> list[Markup]:
+    """Number, worker, and below it the status with the time."""
+    x, y, room = box.x + _PAD, box.y, box.width - 2 * _PAD
+    left = x + 40
+    time = f"· {said.time}" if said.time else ""
+    return [
+        el("circle", cx=f"{x + 15:g}", cy=f"{y + 31:g}", r="15", class_=f"g-badge g-{said.status}-fill"),
+        _line(str(said.number), x + 15, y + 36, f"g-number g-{said.status}-fill"),
+        _line(shortened(said.worker, room - 40, 16, bold=True), left, y + 28, "g-name"),
+        _glyph(said.status, left - 1, y + 34, f"g-glyph g-{said.status}-line"),
+        _line(said.word, left + 20, y + 46.5, f"g-word g-{said.status}-fill"),
+        _line(time, left + 26 + width(said.word, 13), y + 46.5, "g-foot"),
     ]
-    if said.tag:
-        parts.append(_line(said.tag, right, y - 6, "g-tag"))
-    return el("g", *parts)
 
 
 def _body(said: Card, box: Box) -> list[Markup]:

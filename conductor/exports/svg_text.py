@@ -12,6 +12,7 @@ _LOOKED_AT_CHARS = 4_000
 """A card shows a few lines; nothing beyond this of a 20 MB output is even looked at."""
 _SAFETY = 1.13
 """Viewers that lack these fonts take wider ones; DejaVu Sans is the widest common one."""
+_BOLD = 1.22
 _DEFAULT = 556
 _WIDE = 1_000
 _NARROW_GROUPS = {
@@ -54,7 +55,7 @@ def _char_width(char: str) -> int:
 
 def width(text: str, size: float, *, bold: bool = False) -> float:
     """Width in px at a font size in px, a little on the safe side."""
-    return sum(map(_char_width, text)) / 1_000 * size * _SAFETY * (1.06 if bold else 1)
+    return sum(map(_char_width, text)) / 1_000 * size * _SAFETY * (_BOLD if bold else 1)
 
 
 def shortened(text: str, room: float, size: float, *, bold: bool = False) -> str:
@@ -98,7 +99,7 @@ def _first_line(text: str, room: float, size: float) -> tuple[str, str]:
 
 def _cut(text: str, room: float, size: float, bold: bool) -> str:
     """The longest beginning that fits, at least one character, never parted from its marks."""
-    unit = size * _SAFETY * (1.06 if bold else 1) / 1_000
+    unit = size * _SAFETY * (_BOLD if bold else 1) / 1_000
     total, end = 0.0, len(text)
     for place, char in enumerate(text):
         total += _char_width(char) * unit

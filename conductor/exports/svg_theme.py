@@ -62,10 +62,10 @@ _RULES = """
 .g-glyph{{fill:none;stroke:{soft};stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}}
 .g-badge,.g-number,.g-word{{fill:{soft}}}.g-badge{{fill-opacity:.14}}
 .g-number{{font-size:14px;font-weight:700;text-anchor:middle}}
-.g-word{{font-size:13.5px;font-weight:600;text-anchor:end}}
+.g-word{{font-size:13px;font-weight:600}}
 .g-name{{fill:{ink};font-size:16px;font-weight:650}}.g-said{{fill:{ink};font-size:14.5px}}
 .g-text{{fill:{ink};font-size:13.5px}}.g-note{{fill:{soft};font-size:13.5px}}.g-bad{{fill:{bad}}}
-.g-foot{{fill:{soft};font-size:12.5px}}.g-time{{text-anchor:end}}.g-tag{{fill:{soft};font-size:12px;font-weight:600;text-anchor:end}}
+.g-foot{{fill:{soft};font-size:13px}}.g-tag{{fill:{soft};font-size:12px;font-weight:600;text-anchor:end}}
 .g-kind{{fill:{ink};font-size:13px;font-weight:600}}
 .g-running-fill{{fill:{running}}}.g-running-line{{stroke:{running}}}
 .g-succeeded-fill{{fill:{good}}}.g-succeeded-line{{stroke:{good}}}

@@ -76,8 +76,6 @@ def load_server(options: dict[str, Any]) -> Any:
         xllamacpp.CommonAdapterLoraInfo(path, scale) for path, scale in options["adapters"]
     ]
     params.use_jinja = True
-    # These models are asked for plain text; nothing in it may be taken for a tool call or a thought.
-    params.force_pure_content_parser = True
     params.verbosity = -1
     # Measuring how much memory would fit loads the model's skeleton twice, for a context that is fixed
     # anyway.

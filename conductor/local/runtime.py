@@ -263,11 +263,16 @@ def default_threads() -> int:
     return max(1, cores - 1)
 
 
-@cache
 def process_runtime(models_dir: Path | None = None) -> Runtime:
-    """The one runtime of this process for a models folder (default: the user's). Its engines end with the
-    process.
+    """The one runtime of this process for a models folder (default: the user's).
+
+    Its engines end with the process.
     """
-    runtime = Runtime(models_dir or default_models_dir())
+    return _process_runtime(models_dir or default_models_dir())
+
+
+@cache
+def _process_runtime(models_dir: Path) -> Runtime:
+    runtime = Runtime(models_dir)
     atexit.register(runtime.close)
     return runtime

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import http.client
 import importlib.util
 import os
 import re
@@ -144,8 +145,8 @@ def download_from_hub(spec: ModelSpec, target: Path, report: Report, open_at: Op
                 writer.seek(start)
                 if _pump(stream, writer, start, lambda done: report(done, "downloading")) == spec.size_bytes:
                     return
-        except OSError as error:
-            if error.errno == errno.ENOSPC:
+        except (OSError, http.client.HTTPException) as error:
+            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
                 raise
             failure = error
         if (target.stat().st_size if target.exists() else 0) <= offset:

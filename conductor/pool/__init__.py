@@ -2,7 +2,7 @@
 
 from conductor.pool.file import parse_pool, read_pool
 from conductor.pool.pool import ConductorSpec, Pool
-from conductor.pool.readiness import Readiness, default_worker, pool_view, readiness, worker_info
+from conductor.pool.readiness import Readiness, default_worker, pool_view, readiness_of, worker_info
 from conductor.pool.shelf import DEFAULT_POOL, PoolShelf
 
 __all__ = [
@@ -15,6 +15,6 @@ __all__ = [
     "parse_pool",
     "pool_view",
     "read_pool",
-    "readiness",
+    "readiness_of",
     "worker_info",
 ]

@@ -42,7 +42,7 @@ class Readiness:
         return self.missing is None
 
 
-def readiness(worker: Worker, models_dir: Path, environ: Mapping[str, str] = os.environ) -> Readiness:
+def readiness_of(worker: Worker, models_dir: Path, environ: Mapping[str, str] = os.environ) -> Readiness:
     """What a worker still needs, the first thing first."""
     package = PACKAGES.get(worker.provider)
     if package is not None and not _is_installed(package[0]):
@@ -58,7 +58,7 @@ def readiness(worker: Worker, models_dir: Path, environ: Mapping[str, str] = os.
 
 def worker_info(worker: Worker, models_dir: Path, environ: Mapping[str, str] = os.environ) -> WorkerInfo:
     """What a page may know of a worker, and what is frozen with a run. Never a key."""
-    state = readiness(worker, models_dir, environ)
+    state = readiness_of(worker, models_dir, environ)
     variable = key_variable(worker)
     return WorkerInfo(
         name=worker.name,

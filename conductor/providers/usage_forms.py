@@ -55,7 +55,7 @@ def reported_cost(said: Any) -> str | None:
     cost = said.get("cost") if isinstance(said, Mapping) else None
     if isinstance(cost, bool) or not isinstance(cost, int | float) or cost < 0:
         return None
-    return format(cost, "f") if isinstance(cost, int) else f"{cost:.10f}".rstrip("0").rstrip(".")
+    return str(cost) if isinstance(cost, int) else f"{cost:.10f}".rstrip("0").rstrip(".")
 
 
 def _count(said: Mapping[str, Any], *names: str) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime, timedelta
 
+from . import search
 from .forms import iso
 from .writer import Transaction
 
@@ -57,10 +58,15 @@ def purge(transaction: Transaction, now: datetime) -> int:
         )
         conn.executemany(_FORGET_RESULTS, [(maker,) for maker in makers])
         transaction.gone.append(run_id)
-    if doomed:
-        conn.execute("INSERT INTO search (search) VALUES ('optimize')")
-        transaction.afterwards.append(_overwrite_log)
     return len(doomed)
+
+
+def tidy(transaction: Transaction) -> bool:
+    """Takes the removed text out of index and log too, step by step. Returns whether there is more to do."""
+    if search.merge_more(transaction.conn):
+        return True
+    transaction.afterwards.append(_overwrite_log)
+    return False
 
 
 _FORGET_RESULTS = """DELETE FROM results WHERE run_id = ?

@@ -15,9 +15,9 @@ from threading import Lock
 from conductor_client.events import RunEvent, event_from_json
 from conductor_client.run_state import RunState, fold
 
-MAX_CHARACTERS = 64_000_000
+MAX_CHARACTERS = 24_000_000
 """About how much event text the cached states may stand for, together."""
-MAX_RUNS = 1_000
+MAX_RUNS = 300
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,7 @@ def refuse_unusable(path: Path) -> None:
     try:
         _judge(path, _look(path))
     except StoreError:
-        if not _log_of(path).exists():
-            raise
-        # Another process may have begun to write while we looked; now we see what it sees.
+        # Another process may have been writing while we looked; it has a log by now, or is done.
         _judge(path, _look(path))
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +24,7 @@ from conductor_client.plan import Plan
 from conductor_client.run_state import RunState
 from conductor_client.workflow import Workflow
 
-from . import database, deletion, installation, lineage, listing, remarks, results, runs, shelf, texts
+from . import database, deletion, installation, lineage, listing, remarks, results, runs, search, shelf, texts
 from .errors import StoreError
 from .folds import Folds, current, events_of
 from .reader import Readers
@@ -170,7 +169,12 @@ class Store:
 
     async def purge(self) -> int:
         """Removes for good what was deleted over ``UNDO_S`` seconds ago. Returns how many runs."""
-        return await self._write(lambda tx: deletion.purge(tx, self._now()))
+        n_purged = await self._write(lambda tx: deletion.purge(tx, self._now()))
+        if n_purged:
+            await self._write(lambda tx: search.begin_merge(tx.conn))
+            while await self._write(deletion.tidy):
+                pass  # one step a job, so that events of running runs need not wait long
+        return n_purged
 
     async def lineage(self, run_id: str) -> Lineage:
         """The run's family, oldest first, deleted members left out. Raises ``KeyError``."""
@@ -265,10 +269,7 @@ class Store:
         return True
 
     async def _write(self, work: Callable[[Transaction], T]) -> T:
-        waiting = asyncio.wrap_future(self._writer.submit(work))
-        # Shielded: half a run's truth must not depend on when somebody pressed Stop.
-        waiting.add_done_callback(_seen)
-        return await asyncio.shield(waiting)
+        return await asyncio.wrap_future(self._writer.submit(work))
 
     async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return await asyncio.wrap_future(self._readers.submit(work))
@@ -284,9 +285,3 @@ def _check_shown(conn: sqlite3.Connection, run_id: str) -> None:
     shown = conn.execute("SELECT 1 FROM runs WHERE run_id = ? AND deleted_at IS NULL", (run_id,))
     if shown.fetchone() is None:
         raise KeyError(run_id)
-
-
-def _seen(future: Future[T] | asyncio.Future[T]) -> None:
-    """Takes note of an error nobody waits for any more, so that it is not reported as forgotten."""
-    if not future.cancelled():
-        future.exception()

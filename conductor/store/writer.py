@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,14 +56,16 @@ class _Outcome:
     problem: Exception | None = None
 
     def tell(self, path: Path) -> None:
-        if self.problem is None:
-            self.job.future.set_result(self.value)
-        elif isinstance(self.problem, sqlite3.Error):
-            problem = translated(self.problem, path)
+        problem = self.problem
+        if isinstance(problem, sqlite3.Error):
+            problem = translated(problem, path)
             problem.__cause__ = self.problem
-            self.job.future.set_exception(problem)
-        else:
-            self.job.future.set_exception(self.problem)
+        # A caller who was cancelled has given up on the answer; the job was done all the same.
+        with suppress(InvalidStateError):
+            if problem is None:
+                self.job.future.set_result(self.value)
+            else:
+                self.job.future.set_exception(problem)
 
 
 class _GroupLost(Exception):
@@ -86,8 +88,9 @@ class Writer:
     def submit(self, work: Callable[[Transaction], T]) -> Future[T]:
         """Queues a job. The future ends when its result is on the disk.
 
-        A job may be done twice when its first transaction is lost, so it changes nothing but the
-        database and its ``Transaction``.
+        Cancelling the future does not stop the job: what is stored must not depend on when somebody
+        pressed Stop. A job may be done twice when its first transaction is lost, so it changes nothing
+        but the database and its ``Transaction``.
 
         Raises:
             StoreError: the writer was closed.

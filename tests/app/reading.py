@@ -27,6 +27,7 @@ def texts(at: AppTest) -> str:
     ):
         found += [str(element.value) for element in getattr(at, kind)]
     found += [button.label for button in at.button]
+    found += [button.label for button in at.download_button]
     found += [f"{metric.label}: {metric.value}" for metric in at.metric]
     found += [element.label for element in at.page_link]
     found += [element.proto.label for element in at.get("link_button")]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import state
+from conductor_client import events
 from conductor_client.pool import ModelState, PoolProblem
+from tests.app.clicks import send
 from tests.app.conftest import Page
 from tests.app.reading import graph, has_graph, texts
 from tests.app.scripted_backend import ScriptedBackend, worker
@@ -216,8 +220,6 @@ def test_stop_cancels_and_keeps_the_text(page: Page, backend: ScriptedBackend) -
 
 
 def test_a_run_without_a_plan_yet_shows_the_graph_and_waits(page: Page, backend: ScriptedBackend) -> None:
-    from conductor_client import events
-
     started(page)
     backend.runs["run_2"] = []
     backend.add(
@@ -231,8 +233,6 @@ def test_a_run_without_a_plan_yet_shows_the_graph_and_waits(page: Page, backend:
 
 
 def test_unpriced_and_unknown_are_said_and_never_zero(page: Page, backend: ScriptedBackend) -> None:
-    from conductor_client import events
-
     backend.steps = [("silent", "Think", [])]
     at = started(page)
     backend.add(
@@ -268,8 +268,6 @@ def test_reasoning_usage_and_attempts_have_their_places(page: Page) -> None:
 
 
 def test_a_click_in_the_graph_opens_the_inspector(page: Page) -> None:
-    from tests.app.clicks import send
-
     at = started(page)
     send(at, "selected", "s2", is_state=True)
     assert graph(at)["selected"] == "s2"
@@ -388,8 +386,6 @@ def test_fresh_for_all_runs_everything_again(page: Page, backend: ScriptedBacken
 
 
 def test_a_drag_in_the_graph_becomes_an_edit_once(page: Page) -> None:
-    from tests.app.clicks import send
-
     at = started(page)
     base = graph(at)["state"]["workflow"]["workflow_id"]
     edit = {"op_id": "op_1", "base": base, "edits": [{"op": "set_access", "step_id": "s3", "access": ["s1"]}]}
@@ -404,8 +400,6 @@ def test_a_drag_in_the_graph_becomes_an_edit_once(page: Page) -> None:
 
 
 def test_a_drag_that_does_not_fit_is_answered_and_changes_nothing(page: Page) -> None:
-    from tests.app.clicks import send
-
     at = started(page)
     base = graph(at)["state"]["workflow"]["workflow_id"]
     send(
@@ -419,6 +413,44 @@ def test_a_drag_that_does_not_fit_is_answered_and_changes_nothing(page: Page) ->
     send(at, "edit", {"op_id": "c", "base": "wf_other", "edits": [{"op": "remove_step", "step_id": "s1"}]})
     assert "changed meanwhile" in graph(at)["reply"]["message"]
     assert not graph(at)["draft"]
+
+
+def test_a_live_connection_that_cannot_be_made_is_replaced_by_asking(
+    page: Page, backend: ScriptedBackend
+) -> None:
+    backend.steps = [("silent", "Think", [])]
+    at = started(page)
+    send(at, "connection", {"run_id": "run_1", "is_up": False})
+    backend.cancel("run_1")
+    backend.asked.clear()
+    at.run()
+    assert "GET /api/runs/run_1/events" in backend.asked
+    assert "This run was stopped." in texts(at)
+
+
+def test_a_run_that_vanished_while_it_was_shown_is_told(page: Page, backend: ScriptedBackend) -> None:
+    backend.steps = [("silent", "Think", [])]
+    at = started(page)
+    backend.hidden.add("run_1")
+    send(at, "lost", {"run_id": "run_1"})
+    assert "There is no run run_1" in texts(at)
+
+
+def test_a_huge_output_is_cut_and_offered_whole(page: Page, backend: ScriptedBackend) -> None:
+    huge = "lorem ipsum " * 1_700_000
+    backend.steps = [("silent", "Write", [])]
+    at = started(page)
+    backend.add(
+        "run_1",
+        events.StepFinished(run_id="run_1", step_id="s1", attempt=1, worker="silent", output=huge),
+        events.RunFinished(run_id="run_1", final_output=huge),
+    )
+    at.run()
+    at = selected(at, "s1", "output")
+    assert "The first 100,000 of 20,400,000 characters." in texts(at)
+    assert "Download the whole text (20.4 MB)" in texts(at)
+    assert max(len(str(code.value)) for code in at.code) <= 100_000
+    assert len(json.dumps(graph(at))) < 100_000
 
 
 # What a run is good for afterwards

@@ -35,11 +35,16 @@ def see(browser: Browser, harness: str) -> Iterator[Callable[..., Page]]:
     pages: list[Page] = []
     trouble: list[str] = []
 
-    def open_scene(scene: str, *, width: int = 1320, height: int = 800, wait: str = ".wfg.styled", **asked: str) -> Page:
+    def open_scene(
+        scene: str, *, width: int = 1320, height: int = 800, wait: str = ".wfg.styled", **asked: str
+    ) -> Page:
         page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
         pages.append(page)
         page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("console", lambda said: said.type == "error" and "net::" not in said.text and trouble.append(said.text))
+        page.on(
+            "console",
+            lambda said: said.type == "error" and "net::" not in said.text and trouble.append(said.text),
+        )
         query = "".join(f"&{name}={value}" for name, value in asked.items())
         page.goto(f"{harness}/?scene={scene}{query}")
         page.wait_for_selector(wait)

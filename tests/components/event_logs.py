@@ -14,7 +14,16 @@ from conductor_client.plan import Fallback, Plan
 from conductor_client.usage import Usage
 from conductor_client.workflow import Workflow, workflow_of
 
-TEXTS = ["", "42", "a line\nanother", "😀" * 700, "é̂漢字 " * 120, "x" * 1500, "<img src=x onerror=alert(1)>", "𝒳" * 401]
+TEXTS = [
+    "",
+    "42",
+    "a line\nanother",
+    "😀" * 700,
+    "é̂漢字 " * 120,
+    "x" * 1500,
+    "<img src=x onerror=alert(1)>",
+    "𝒳" * 401,
+]
 COSTS = [None, Decimal("0"), Decimal("0.000125"), Decimal("1E-7"), Decimal("0.50"), Decimal("3.1")]
 
 
@@ -36,18 +45,27 @@ class LogWriter:
         if self.chance.random() < 0.2:
             return None
         known = self.chance.random() < 0.85
-        return Usage(input_tokens=self.chance.randrange(900) if known else None, output_tokens=self.chance.randrange(500))
+        return Usage(
+            input_tokens=self.chance.randrange(900) if known else None,
+            output_tokens=self.chance.randrange(500),
+        )
 
     def spent(self) -> dict[str, Any]:
         return {"usage": self.usage(), "cost_usd": self.chance.choice(COSTS)}
 
     def error(self) -> StepError:
-        return StepError(kind="overloaded", message="HTTP 503 from the worker", hint="Try again later.", retryable=True)
+        return StepError(
+            kind="overloaded", message="HTTP 503 from the worker", hint="Try again later.", retryable=True
+        )
 
     def workflow(self) -> Workflow:
         count = self.chance.randrange(1, 6)
         rows = [
-            (f"worker-{self.chance.randrange(3)}", "Do it.", [at for at in range(place) if self.chance.random() < 0.5])
+            (
+                f"worker-{self.chance.randrange(3)}",
+                "Do it.",
+                [at for at in range(place) if self.chance.random() < 0.5],
+            )
             for place in range(count)
         ]
         made = workflow_of("What is 6 × 7?", rows, first_id=self.step_count + 1)
@@ -55,7 +73,11 @@ class LogWriter:
         return made.model_copy(update={"workflow_id": f"wf_{self.step_count}"})
 
     def plan(self, decision: str = "new") -> Plan:
-        fallback = Fallback(worker="worker-0", reason="no plan could be read") if self.chance.random() < 0.2 else None
+        fallback = (
+            Fallback(worker="worker-0", reason="no plan could be read")
+            if self.chance.random() < 0.2
+            else None
+        )
         return Plan(
             plan_id="plan_1",
             workflow=None if decision == "keep" else self.workflow(),
@@ -77,7 +99,9 @@ class LogWriter:
             if is_planned or number > 1:
                 yield ev.PlanStarted(conductor="local", round=number, **self.stamp())
                 if self.chance.random() < 0.3:
-                    yield ev.PlanRejected(attempt=1, raw_text="?", round=number, **self.spent(), **self.stamp())
+                    yield ev.PlanRejected(
+                        attempt=1, raw_text="?", round=number, **self.spent(), **self.stamp()
+                    )
                 if self.chance.random() < 0.05:
                     yield ev.PlanFailed(error=self.error(), round=number, **self.stamp())
                     break
@@ -116,12 +140,16 @@ class LogWriter:
         fate = self.chance.randrange(12)
         same: dict[str, Any] = {"messages": (), "visible": (), "withheld": ()}
         if fate == 0:
-            yield ev.StepSkipped(step_id=step_id, cause=workflow.steps[0].step_id, said="it failed", **self.stamp())
+            yield ev.StepSkipped(
+                step_id=step_id, cause=workflow.steps[0].step_id, said="it failed", **self.stamp()
+            )
             return
         if fate == 1:
             origin = ev.ReusedFrom(run_id="run_old", step_id=step_id, duration_s=1.25, usage=self.usage())
             text = self.chance.choice(TEXTS)
-            yield ev.StepReused(step_id=step_id, worker=worker, output=text, reused_from=origin, **same, **self.stamp())
+            yield ev.StepReused(
+                step_id=step_id, worker=worker, output=text, reused_from=origin, **same, **self.stamp()
+            )
             return
         attempts = self.chance.choice([1, 1, 1, 2, 3])
         for attempt in range(1, attempts + 1):
@@ -134,18 +162,33 @@ class LogWriter:
             text = self.chance.choice(TEXTS)
             if attempt < attempts:
                 yield ev.StepRetried(
-                    worker=worker, error=self.error(), wait_s=1.5, next_worker=worker, partial_text=text,
-                    **at, **self.spent(), **self.stamp(),
-                )  # fmt: skip
+                    worker=worker,
+                    error=self.error(),
+                    wait_s=1.5,
+                    next_worker=worker,
+                    partial_text=text,
+                    **at,
+                    **self.spent(),
+                    **self.stamp(),
+                )
         if fate == 3:
-            yield ev.StepFailed(worker=worker, error=self.error(), partial_text=text, **at, **self.spent(), **self.stamp())
+            yield ev.StepFailed(
+                worker=worker, error=self.error(), partial_text=text, **at, **self.spent(), **self.stamp()
+            )
         elif fate == 4:
             yield ev.StepCancelled(partial_text=text, **at, **self.stamp())
         elif fate != 5:
             yield ev.StepFinished(
-                worker=worker, output=text, finish="stop", served_model="m-1", first_token_at=self.now,
-                notes=("no temperature",), **at, **self.spent(), **self.stamp(),
-            )  # fmt: skip
+                worker=worker,
+                output=text,
+                finish="stop",
+                served_model="m-1",
+                first_token_at=self.now,
+                notes=("no temperature",),
+                **at,
+                **self.spent(),
+                **self.stamp(),
+            )
 
 
 def random_log(seed: int) -> list[ev.RunEvent]:

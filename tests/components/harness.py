@@ -33,13 +33,16 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from components.workflow_graph.assets_path import ASSETS
 from conductor_client import events as ev
 
-from .scenes import OUTPUTS, Story, payload_of, scenes
+from .scenes import Story, payload_of, scenes
 from .workflows import workflow_from
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 MEDIA = Path(streamlit.__file__).parent / "static/static/media"
-FONTS = {"sans": next(MEDIA.glob("SourceSansVF-Upright*")), "serif": next(MEDIA.glob("SourceSerifVariable-Roman*"))}
+FONTS = {
+    "sans": next(MEDIA.glob("SourceSansVF-Upright*")),
+    "serif": next(MEDIA.glob("SourceSerifVariable-Roman*")),
+}
 """The fonts the graph has inside Streamlit, so that what is looked at here is what a person gets."""
 BATCH_S = 0.05
 
@@ -47,12 +50,17 @@ BATCH_S = 0.05
 def theme_css() -> str:
     """The page's theme as the variables that Streamlit gives a component."""
     theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))["theme"]
+    fonts = "--st-font: 'Source Sans 3'; --st-heading-font: 'Source Serif 4';"
     blocks = []
     for name, selector in (("light", ":root"), ("dark", ":root.dark")):
-        lines = [f"--st-{re.sub('([A-Z])', lambda m: '-' + m[1].lower(), key)}: {value};" for key, value in theme[name].items() if isinstance(value, str)]
-        blocks.append(f"{selector} {{ color-scheme: {name}; {' '.join(lines)} --st-font: 'Source Sans 3'; --st-heading-font: 'Source Serif 4'; }}")
+        colours = {key: value for key, value in theme[name].items() if isinstance(value, str)}
+        lines = [f"--st-{kebab(key)}: {value};" for key, value in colours.items()]
+        blocks.append(f"{selector} {{ color-scheme: {name}; {fonts} {' '.join(lines)} }}")
     return "\n".join(blocks)
 
+
+def kebab(name: str) -> str:
+    return re.sub("([A-Z])", lambda found: f"-{found[1].lower()}", name)
 
 
 class Live:
@@ -81,11 +89,15 @@ class Live:
         return self.shape(step_id, len(written), text)
 
     def shape(self, step_id: str, offset: int, text: str, channel: str = "output") -> dict[str, Any]:
-        frame = ev.Frame(run_id=self.story.run_id, step_id=step_id, attempt=1, channel=channel, offset=offset, text=text)
+        frame = ev.Frame(
+            run_id=self.story.run_id, step_id=step_id, attempt=1, channel=channel, offset=offset, text=text
+        )
         return {**frame.model_dump(), "sent_ms": time.time() * 1000}
 
     async def run(self) -> None:
-        await asyncio.gather(*(self.step(step.step_id, at) for at, step in enumerate(self.story.workflow.steps)))
+        await asyncio.gather(
+            *(self.step(step.step_id, at) for at, step in enumerate(self.story.workflow.steps))
+        )
         self.event(ev.RunFinished, final_output="done")
 
     async def step(self, step_id: str, at: int) -> None:
@@ -95,7 +107,9 @@ class Live:
         self.event(ev.StepStarted, waited_s=0.0, **same)
         self.tell(self.shape(step_id, 0, f"loading {worker}", "notice"))
         await asyncio.sleep(0.2 + 0.013 * at)
-        words = itertools.cycle("😀 the répons𝒳e grows word by word and 漢字 too ".split(" "))
+        words = itertools.cycle(
+            ["😀", "the", "répons𝒳e", "grows", "word", "by", "word", "and", "漢字", "too", ""]
+        )
         for word in itertools.islice(words, int(self.seconds * self.words_per_s)):
             self.tell(self.frame(step_id, f"{word} "))
             await asyncio.sleep(1 / self.words_per_s)
@@ -169,7 +183,9 @@ class Stage:
             return JSONResponse(self.scenes[name])
         steps = int(name.split("-")[1])
         run_id = f"run_{name}_{len(self.live)}"
-        live = self.live[run_id] = Live(live_story(steps, run_id), seconds=float(request.query_params.get("seconds", 6)))
+        live = self.live[run_id] = Live(
+            live_story(steps, run_id), seconds=float(request.query_params.get("seconds", 6))
+        )
         live.task = asyncio.create_task(live.run())
         return JSONResponse(payload_of(live.story))
 
@@ -204,12 +220,17 @@ def application() -> Starlette:
     return app
 
 
+def free_port() -> int:
+    """A port that nobody listened on a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 @contextlib.contextmanager
 def running_server() -> Iterator[str]:
     """The harness on a free port, in a thread. Yields its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     server = uvicorn.Server(uvicorn.Config(application(), host="127.0.0.1", port=port, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -223,4 +244,9 @@ def running_server() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    uvicorn.run(application(), host="127.0.0.1", port=int(sys.argv[1]) if len(sys.argv) > 1 else 8600, log_level="warning")
+    uvicorn.run(
+        application(),
+        host="127.0.0.1",
+        port=int(sys.argv[1]) if len(sys.argv) > 1 else 8600,
+        log_level="warning",
+    )

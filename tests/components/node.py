@@ -1,4 +1,4 @@
-"""Runs the JavaScript side of a test under node; such tests are skipped where there is no node."""
+"""Runs the JavaScript side of a test under node."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 HERE = Path(__file__).parent
 NODE = shutil.which("node")
-needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 
 def run_node(*arguments: str, given: Any = None) -> str:
-    """Runs node in this folder with ``given`` as JSON on stdin; a failed run fails the test with its output."""
+    """Runs node in this folder with ``given`` as JSON on stdin; fails the test when it fails."""
     told = subprocess.run(
-        [NODE or "node", *arguments], cwd=HERE, input=json.dumps(given), text=True, capture_output=True, timeout=120, check=False
+        [NODE or "node", *arguments],
+        cwd=HERE,
+        input=json.dumps(given),
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
     )
     assert told.returncode == 0, told.stdout[-4000:] + told.stderr[-4000:]
     return told.stdout

@@ -17,16 +17,24 @@ from conductor_client.run_state import fold
 from conductor_client.usage import Usage
 from conductor_client.workflow import Workflow, workflow_of
 
-PROMPT = "A train leaves Utrecht at 14:10 with 212 people; 67 get off in Arnhem and 43 get on. How many arrive in Cologne?"
+PROMPT = (
+    "A train leaves Utrecht at 14:10 with 212 people; 67 get off in Arnhem and 43 get on. "
+    "How many arrive in Cologne?"
+)
 STEPS: list[tuple[str, str, list[int]]] = [
     ("qwen-1.5b", "Read the question and write down what is given and what is asked, one fact per line.", []),
-    ("qwen-0.5b", "Write one Python expression that computes how many people are on the train in the end.", [0]),
+    (
+        "qwen-0.5b",
+        "Write one Python expression that computes how many people are on the train in the end.",
+        [0],
+    ),
     ("calculator", "Evaluate the expression.", [1]),
     ("smollm2-135m", "Say in one sentence what a train needs to be on time.", []),
     ("qwen-1.5b", "Answer the question in one sentence. Use the computed number and name the city.", [0, 2]),
 ]
 OUTPUTS = [
-    "Given:\n- 212 people leave Utrecht\n- 67 get off in Arnhem\n- 43 get on in Arnhem\nAsked: how many people arrive in Cologne.",
+    "Given:\n- 212 people leave Utrecht\n- 67 get off in Arnhem\n- 43 get on in Arnhem\n"
+    "Asked: how many people arrive in Cologne.",
     "212 - 67 + 43",
     "188",
     "A train needs a free track, a driver and doors that close.",
@@ -45,7 +53,9 @@ def demo_workflow() -> Workflow:
 class Story:
     """Writes a run's events with a clock that stands still unless told."""
 
-    def __init__(self, workflow: Workflow | None = None, run_id: str = "run_demo", start: datetime | None = None) -> None:
+    def __init__(
+        self, workflow: Workflow | None = None, run_id: str = "run_demo", start: datetime | None = None
+    ) -> None:
         self.workflow, self.run_id = workflow or demo_workflow(), run_id
         self.now = start or datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
         self.events: list[ev.RunEvent] = []
@@ -57,7 +67,9 @@ class Story:
 
     def begin(self, *, is_planned: bool = True) -> Story:
         given = None if is_planned else self.workflow
-        self.add(ev.RunCreated, prompt=self.workflow.prompt, conductor="local", workflow=given).add(ev.RunStarted, 0.01)
+        self.add(ev.RunCreated, prompt=self.workflow.prompt, conductor="local", workflow=given).add(
+            ev.RunStarted, 0.01
+        )
         if is_planned:
             self.add(ev.PlanStarted, 0.01, conductor="local")
         return self
@@ -65,9 +77,15 @@ class Story:
     def planned(self) -> Story:
         lines = [f"{chr(65 + at)}: {step.instruction}" for at, step in enumerate(self.workflow.steps)]
         plan = Plan(
-            plan_id="plan_demo", workflow=self.workflow, decision="new", conductor="local", pool=tuple(each.name for each in WORKERS),
-            raw_text="\n".join(lines), usage=Usage(input_tokens=310, output_tokens=96), cost_usd=Decimal(0),
-        )  # fmt: skip
+            plan_id="plan_demo",
+            workflow=self.workflow,
+            decision="new",
+            conductor="local",
+            pool=tuple(each.name for each in WORKERS),
+            raw_text="\n".join(lines),
+            usage=Usage(input_tokens=310, output_tokens=96),
+            cost_usd=Decimal(0),
+        )
         return self.add(ev.PlanCreated, 1.2, plan=plan)
 
     def start(self, step_id: str, after_s: float = 0.02, attempt: int = 1) -> Story:
@@ -80,18 +98,27 @@ class Story:
         step = self.workflow.step(step_id)
         text = OUTPUTS[step.position % len(OUTPUTS)] if output is None else output
         spent: dict[str, Any] = {
-            "usage": Usage(input_tokens=120 + 30 * step.position, output_tokens=40 + len(text) // 4), "cost_usd": Decimal(0),
+            "usage": Usage(input_tokens=120 + 30 * step.position, output_tokens=40 + len(text) // 4),
+            "cost_usd": Decimal(0),
             "first_token_at": self.now + timedelta(seconds=0.3),
-        }  # fmt: skip
+        }
         return self.add(
-            ev.StepFinished, after_s, step_id=step_id, attempt=1, worker=step.worker, output=text, **{**spent, **fields}
+            ev.StepFinished,
+            after_s,
+            step_id=step_id,
+            attempt=1,
+            worker=step.worker,
+            output=text,
+            **{**spent, **fields},
         )
 
 
 def finished_story(workflow: Workflow | None = None, run_id: str = "run_demo") -> Story:
     story = Story(workflow, run_id).begin().planned()
     story.start("s1").start("s4").finish("s4", 1.1).finish("s1", 1.4).start("s2").finish("s2", 1.7)
-    story.start("s3").finish("s3", 0.1, usage=Usage(input_tokens=0, output_tokens=0)).start("s5").finish("s5", 2.6)
+    story.start("s3").finish("s3", 0.1, usage=Usage(input_tokens=0, output_tokens=0)).start("s5").finish(
+        "s5", 2.6
+    )
     return story.add(ev.RunFinished, 0.01, final_output=OUTPUTS[-1])
 
 
@@ -101,36 +128,70 @@ def running_story(start: datetime | None = None) -> Story:
 
 
 def failed_story() -> Story:
-    broken = StepError(kind="overloaded", message="HTTP 503: the server is overloaded", hint="Try again later.", retryable=True)
-    story = Story(run_id="run_failed").begin().planned().start("s1").start("s4").finish("s4").finish("s1", 0.6)
+    broken = StepError(
+        kind="overloaded",
+        message="HTTP 503: the server is overloaded",
+        hint="Try again later.",
+        retryable=True,
+    )
+    story = (
+        Story(run_id="run_failed").begin().planned().start("s1").start("s4").finish("s4").finish("s1", 0.6)
+    )
     story.start("s2").add(
-        ev.StepRetried, 1.0, step_id="s2", attempt=1, worker="qwen-0.5b", error=broken, wait_s=1.0, next_worker="qwen-0.5b"
+        ev.StepRetried,
+        1.0,
+        step_id="s2",
+        attempt=1,
+        worker="qwen-0.5b",
+        error=broken,
+        wait_s=1.0,
+        next_worker="qwen-0.5b",
     )
     story.start("s2", 1.0, attempt=2).add(
         ev.StepFailed, 1.5, step_id="s2", attempt=2, worker="qwen-0.5b", error=broken, partial_text="212 - 67"
     )
     story.add(ev.StepSkipped, step_id="s3", cause="s2", said="step 2 failed")
     story.add(ev.StepSkipped, step_id="s5", cause="s3", said="step 3 was skipped")
-    return story.add(ev.RunFailed, error=StepError(kind="step_failed", message="Step 2 failed"), final_output=None)
+    return story.add(
+        ev.RunFailed, error=StepError(kind="step_failed", message="Step 2 failed"), final_output=None
+    )
 
 
 def reused_story() -> Story:
     story = Story(run_id="run_fork").begin(is_planned=False)
     for step_id, seconds in (("s1", 2.5), ("s2", 1.7), ("s3", 0.1), ("s4", 1.1)):
         step = story.workflow.step(step_id)
-        origin = ev.ReusedFrom(run_id="run_demo", step_id=step_id, duration_s=seconds, usage=Usage(input_tokens=150, output_tokens=40))
+        origin = ev.ReusedFrom(
+            run_id="run_demo",
+            step_id=step_id,
+            duration_s=seconds,
+            usage=Usage(input_tokens=150, output_tokens=40),
+        )
         story.add(
-            ev.StepReused, 0.01, step_id=step_id, worker=step.worker, output=OUTPUTS[step.position], messages=(), visible=step.access,
-            withheld=(), reused_from=origin,
-        )  # fmt: skip
-    return story.start("s5").finish("s5", 2.2, cost_usd=None, usage=None).add(ev.RunFinished, final_output=OUTPUTS[-1])
+            ev.StepReused,
+            0.01,
+            step_id=step_id,
+            worker=step.worker,
+            output=OUTPUTS[step.position],
+            messages=(),
+            visible=step.access,
+            withheld=(),
+            reused_from=origin,
+        )
+    return (
+        story.start("s5")
+        .finish("s5", 2.2, cost_usd=None, usage=None)
+        .add(ev.RunFinished, final_output=OUTPUTS[-1])
+    )
 
 
 def cancelled_story() -> Story:
     story = running_story()
     story.run_id = "run_stopped"
     story.events = [each.model_copy(update={"run_id": "run_stopped"}) for each in story.events]
-    story.add(ev.StepCancelled, 0.5, step_id="s2", attempt=1, partial_text="212 -").add(ev.StepCancelled, step_id="s4", attempt=1)
+    story.add(ev.StepCancelled, 0.5, step_id="s2", attempt=1, partial_text="212 -").add(
+        ev.StepCancelled, step_id="s4", attempt=1
+    )
     return story.add(ev.RunCancelled, partial=True)
 
 
@@ -145,11 +206,22 @@ def offline(payload: Json) -> Json:
 def scenes() -> dict[str, Json]:
     """Every scene by name; none of them needs a server."""
     done = finished_story()
-    edit = apply_edits(demo_workflow(), [SetInstruction(step_id="s3", instruction="Evaluate the expression exactly.")])
+    edit = apply_edits(
+        demo_workflow(), [SetInstruction(step_id="s3", instruction="Evaluate the expression exactly.")]
+    )
     planning = Story(run_id="run_plan", start=datetime.now(UTC)).begin()
-    no_plan = Story(run_id="run_noplan").begin().add(
-        ev.RunFailed, error=StepError(kind="plan_failed", message="No worker of the pool is ready.", hint="Fetch a model on the Workers page, or set a key.")
-    )  # fmt: skip
+    no_plan = (
+        Story(run_id="run_noplan")
+        .begin()
+        .add(
+            ev.RunFailed,
+            error=StepError(
+                kind="plan_failed",
+                message="No worker of the pool is ready.",
+                hint="Fetch a model on the Workers page, or set a key.",
+            ),
+        )
+    )
     return {
         "empty": graph_payload(labels=catalogue.under("graph")),
         "planning": offline(payload_of(planning)),
@@ -161,10 +233,16 @@ def scenes() -> dict[str, Json]:
         "reused": payload_of(reused_story()),
         "cancelled": payload_of(cancelled_story()),
         "edit": payload_of(
-            done, mode="edit", draft=edit.workflow, can_undo=True, rev=1,
+            done,
+            mode="edit",
+            draft=edit.workflow,
+            can_undo=True,
+            rev=1,
             marks={"s1": "reused", "s2": "reused", "s3": "will_run", "s4": "reused", "s5": "will_run"},
         ),
-        "plan_only": graph_payload(labels=catalogue.under("graph"), draft=demo_workflow(), mode="edit", workers=WORKERS),
+        "plan_only": graph_payload(
+            labels=catalogue.under("graph"), draft=demo_workflow(), mode="edit", workers=WORKERS
+        ),
         "replay": payload_of(done, replay=Replay(done.events, speed=2)),
         "present": payload_of(done, replay=Replay(done.events, present=True)),
-    }  # fmt: skip
+    }

@@ -24,7 +24,9 @@ def take_edit() -> None:
     asked = state[KEY].edit
     draft = state["drafts"][-1]
     try:
-        edited = apply_edits(draft, EDITS.validate_python(asked["edits"]), known_workers=[each.name for each in WORKERS])
+        edited = apply_edits(
+            draft, EDITS.validate_python(asked["edits"]), known_workers=[each.name for each in WORKERS]
+        )
     except InvalidEdit as problem:
         state["reply"] = Reply(asked["op_id"], ok=False, message=problem.message, hint=problem.hint)
     else:
@@ -56,5 +58,7 @@ with graph_slot:
         on_undo=take_undo,
     )
 with note_slot:
-    st.write(f"selected {result.selected}, edges {sum(len(step.access) for step in drafts[-1].steps)}, steps {len(drafts[-1].steps)}")
+    shown = drafts[-1].steps
+    edges = sum(len(step.access) for step in shown)
+    st.write(f"selected {result.selected}, edges {edges}, steps {len(shown)}")
     st.button("Run the script again")

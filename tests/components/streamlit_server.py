@@ -1,4 +1,4 @@
-"""Serves the Streamlit test page with the component's modules beside it: ``python -m tests.components.streamlit_server PORT``."""
+"""The Streamlit test page: ``python -m tests.components.streamlit_server PORT``."""
 
 from __future__ import annotations
 

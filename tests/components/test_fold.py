@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from components.workflow_graph.payload import view_of
 from conductor_client.run_state import fold
 
 from .event_logs import random_log
-from .node import needs_node, run_node
+from .node import run_node
 
 
-@needs_node
+@pytest.mark.node
 def test_the_browser_and_python_fold_alike() -> None:
     cases = []
     for seed in range(300):

@@ -10,13 +10,14 @@ import pytest
 from conductor_client.layout import Box, Direction, Layout, Route, curve, place
 from conductor_client.workflow import Workflow
 
-from .node import needs_node, run_node
+from .node import run_node
 from .workflows import SHAPES, random_workflow, workflow_from
 
 DIRECTIONS = get_args(Direction)
 NAMED = [workflow_from(access) for access in SHAPES.values()]
 RANDOM = [
-    random_workflow(seed, steps=1 + seed % 14, density=(0.05, 0.15, 0.3, 0.6)[seed % 4]) for seed in range(120)
+    random_workflow(seed, steps=1 + seed % 14, density=(0.05, 0.15, 0.3, 0.6)[seed % 4])
+    for seed in range(120)
 ] + [random_workflow(seed, steps=60, density=0.04 * (1 + seed)) for seed in range(4)]
 
 
@@ -42,7 +43,7 @@ def layout_json(layout: Layout) -> dict[str, Any]:
     }
 
 
-@needs_node
+@pytest.mark.node
 def test_python_and_javascript_draw_the_same() -> None:
     cases = []
     for at, workflow in enumerate([*NAMED, *RANDOM]):
@@ -61,7 +62,7 @@ def test_python_and_javascript_draw_the_same() -> None:
 
 
 def pieces(route: Route, direction: Direction) -> list[tuple[float, float, float, float]]:
-    """Bounding boxes of the route's segments. Curves run monotonously between their ends, so these hold them."""
+    """Bounding boxes of a route's segments; a curve runs monotonously between its ends, inside its box."""
     pairs = zip(route.points, route.points[1:], strict=False)
     return [(min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])) for a, b in pairs]
 

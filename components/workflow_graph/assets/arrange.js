@@ -6,6 +6,7 @@ import { depths } from "./topology.js";
 const EDGE = 20; // px kept free around the drawing
 const NARROW = 600; // px; below, one column
 const SMALLEST = 0.62; // a scale under which words on a card are too small to read
+const PROMPT_ROOM = 132, BAR_ROOM = 84; // px that presenting keeps for the prompt and for the player
 const MANY = 14; // steps from which on cards leave their text away
 
 /** {layout, view: {x, y, k}, height, isFixed, isCompact} for a stage `width` px wide and about `room` px high. */
@@ -18,12 +19,24 @@ export function arrange(workflow, { width, room, direction = "auto", isPresent =
   const card = { width: 4 * Math.floor(Math.min(316, Math.max(240, free)) / 4), height };
   const right = place(workflow, { direction: "right", card });
   const scale = (layout) => Math.min(1, (width - 2 * EDGE) / layout.width);
+  const downward = () => place(workflow, { direction: "down", card: { width: downWidth(workflow, width), height } });
+  if (isPresent) return whole(direction === "down" ? [downward()] : direction === "right" ? [right] : [right, downward()], width, room, isCompact);
   let layout = right;
   if (direction !== "right" && (direction === "down" || scale(right) < SMALLEST)) {
-    const down = place(workflow, { direction: "down", card: { width: downWidth(workflow, width), height } });
+    const down = downward();
     if (direction === "down" || scale(down) > 1.25 * scale(right)) layout = down;
   }
-  return framed(layout, { width, room, isPresent, isCompact });
+  return framed(layout, { width, room, isCompact });
+}
+
+/** For presenting: whichever drawing can be shown larger, whole, between the prompt above and the bar below. */
+function whole(layouts, width, room, isCompact) {
+  const free = room - PROMPT_ROOM - BAR_ROOM;
+  const fit = (layout) => Math.min(2, (width - 2 * EDGE) / layout.width, free / layout.height);
+  const layout = layouts.reduce((best, each) => (fit(each) > fit(best) ? each : best));
+  const k = fit(layout);
+  const view = { x: (width - layout.width * k) / 2, y: PROMPT_ROOM + Math.max(0, (free - layout.height * k) / 2), k };
+  return { layout, view, height: room, isFixed: false, isCompact };
 }
 
 /** Card width with which the fullest row of a downward drawing fills the room. */
@@ -34,17 +47,13 @@ function downWidth(workflow, width) {
   return 4 * Math.floor(Math.min(340, Math.max(240, (width - 2 * EDGE - 64) / most - 28)) / 4);
 }
 
-function framed(layout, { width, room, isPresent, isCompact }) {
-  const across = (width - 2 * EDGE) / layout.width, along = (room - 2 * EDGE) / layout.height;
-  let k = Math.min(isPresent ? 2 : 1, across);
-  if (isPresent) k = Math.max(0.3, Math.min(k, along));
-  else {
-    if (k < SMALLEST) k = Math.max(k, layout.direction === "right" ? 0.56 : SMALLEST);
-    if (along < k && layout.direction === "right") k = Math.max(along, Math.min(k, 0.72));
-  }
-  const height = isPresent ? room : Math.max(300, Math.ceil(layout.height * k) + 2 * EDGE);
-  const tallest = layout.direction === "down" ? Infinity : Math.max(room, 1100);
-  const shown = Math.min(height, tallest);
+function framed(layout, { width, room, isCompact }) {
+  const along = (room - 2 * EDGE) / layout.height;
+  let k = Math.min(1, (width - 2 * EDGE) / layout.width);
+  if (layout.direction === "down") k = Math.max(k, SMALLEST);
+  else k = Math.max(along < k ? Math.max(along, Math.min(k, 0.72)) : k, 0.56);
+  const height = Math.max(300, Math.ceil(layout.height * k) + 2 * EDGE);
+  const shown = layout.direction === "down" ? height : Math.min(height, Math.max(room, 1100));
   const x = Math.max(EDGE, (width - layout.width * k) / 2), y = Math.max(EDGE, (shown - layout.height * k) / 2);
   return { layout, view: { x, y, k }, height: shown, isFixed: false, isCompact };
 }

@@ -61,6 +61,14 @@ test("one column on narrow pages, exactly as wide as they are; columns of layers
   assert.equal(arrange(diamond, { width: 1280, room: 640, direction: "down" }).layout.direction, "down");
 });
 
+test("presenting shows the whole drawing, in the direction that makes it larger", () => {
+  for (const workflow of [diamond, flow([], [1], [2], [3], [4], [5], [6], [7], [8]), flow([], [], [], [], [], [], [1, 2, 3, 4, 5, 6])]) {
+    const { layout, view, height } = arrange(workflow, { width: 1920, room: 1080, isPresent: true });
+    assert.equal(height, 1080);
+    assert.ok(view.x >= 0 && view.x + layout.width * view.k <= 1920 && view.y >= 130 && view.y + layout.height * view.k <= 1000);
+  }
+});
+
 test("a drawing with many steps keeps its cards small enough to survey", () => {
   const many = flow(...Array.from({ length: 60 }, (_, at) => (at % 6 ? [at - (at % 6) + 1] : [])));
   const { isCompact, layout } = arrange(many, { width: 1280, room: 640 });

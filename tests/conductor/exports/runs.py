@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 
 from conductor_client.edits import SetAccess, SetInstruction, SetWorker
 from conductor_client.errors import StepError
@@ -32,38 +34,13 @@ from conductor_client.run_state import RunState, fold
 from conductor_client.usage import Price, Usage
 from conductor_client.workflow import Message, Step, Workflow, workflow_of
 
+CASES = Path(__file__).resolve().parents[2] / "cases"
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 PRICE = Price(input_usd_per_mtok=Decimal("1.25"), output_usd_per_mtok=Decimal(10))
-HOSTILE = (
-    "solve[1]",
-    "a]b",
-    "end",
-    "graph",
-    "default",
-    "B，test",
-    'x"y',
-    "<img src=x onerror=alert(1)>",
-    "🧮 emoji 👩‍👩‍👧‍👦",
-    ".",
-    "two\nlines\n\n",
-    "back\\slash \\n \\l \\",
-    "%% comment %%{init: {}}%%",
-    "semi;colon; --> x",
-    "#quot; #35; &lt;b&gt; &amp;#0;",
-    "עברית \u202eright to left\u202c",
-    "nul \x00 bell \x07 delete \x7f",
-    "␀ ␊ pictures of them \uffff\ufffe",
-    "]]></svg><script>alert(1)</script>",
-    "</style><svg onload=alert(1)>",
-    "`1. code` **bold** $$x$$ fa:fa-car",
-    "- list",
-    "  spaces  around  ",
-    "'; alert(1); //",
-    "{{7*7}} ${7*7} %s {0}",
-    "=1+1",
-    '"""',
-    "style a fill:#f00;\nclick a call alert(1)",
+HOSTILE: tuple[str, ...] = tuple(
+    case["label"] for case in json.loads((CASES / "labels.json").read_text(encoding="utf-8"))
 )
+"""Labels that broke some drawing or page somewhere; the file says how."""
 
 
 def hostile_workflow() -> Workflow:
@@ -333,3 +310,13 @@ def skipped_events() -> list[RunEvent]:
 def state_of(events: list[RunEvent]) -> RunState:
     """The folded run."""
     return fold(events)
+
+
+RUNS = {
+    "rich": rich_events(),
+    "failed": rich_events(failed=True),
+    "skipped": skipped_events(),
+    "hostile": finished(hostile_workflow()),
+    "odd ids": finished(odd_ids(hostile_workflow())),
+}
+"""Runs by what is special about them."""

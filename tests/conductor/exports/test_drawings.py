@@ -7,7 +7,7 @@ import subprocess
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conductor.exports.dot import workflow_dot
@@ -54,6 +54,7 @@ def read_rows(read: Imported) -> list[tuple[str | None, str, tuple[int, ...]]]:
 
 
 @pytest.mark.parametrize("format", WRITERS)
+@settings(deadline=None)  # the machine may be busy
 @given(workflow=nasty_workflows())
 def test_any_workflow_comes_back_exactly(format: str, workflow: Workflow) -> None:
     text = WRITERS[format](workflow)

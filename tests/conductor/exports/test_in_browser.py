@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -29,6 +26,7 @@ from conductor_client.run_state import fold
 from conductor_client.workflow import workflow_of
 from tests.chromium import FLAGS, chromium_path
 from tests.conductor.exports.runs import HOSTILE, START, finished, hostile_workflow, odd_ids, rich_events
+from tests.conductor.exports.serving import served
 
 pytestmark = pytest.mark.browser
 
@@ -72,31 +70,6 @@ def watched(browser: Browser) -> Iterator[Watched]:
     context = browser.new_context(viewport={"width": 1100, "height": 900})
     yield Watched(context.new_page())
     context.close()
-
-
-@contextmanager
-def served(app: Starlette) -> Iterator[str]:
-    """The app on a free loopback port."""
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            port=0,
-            log_level="warning",
-            ws="websockets-sansio",
-            lifespan="off",
-            timeout_graceful_shutdown=1,
-        )
-    )
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        threading.Event().wait(0.02)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
 
 
 def hostile_events() -> list[RunEvent]:
@@ -305,7 +278,7 @@ def test_shared_page_follows_a_live_run(watched: Watched) -> None:
             )
         shown = page.locator("#steps .step:visible .output")
         expect(shown).to_contain_text("The train 🚆 really")
-        assert page.locator("#answer").inner_text().endswith("There is no answer.")
+        assert page.locator("#answer").inner_text().endswith("There is no answer yet.")
         page.locator("#steps .shown summary").first.click()
         run.shown = len(events)
         expect(page.locator("#answer")).to_contain_text("2 hours and 33 minutes")

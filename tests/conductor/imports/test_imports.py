@@ -6,7 +6,7 @@ import json
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conductor.exports import export
@@ -311,6 +311,7 @@ def test_huge_or_spiteful_text_is_answered_soon(text: str) -> None:
     assert time.perf_counter() - began < 10
 
 
+@settings(deadline=None)
 @given(st.one_of(DRAWN, DRAWN.map("flowchart TD\n".__add__), DRAWN.map("digraph {".__add__), st.text()))
 def test_no_text_is_a_crash(text: str) -> None:
     for format in (None, "json", "mermaid", "dot", "lists"):
@@ -320,6 +321,7 @@ def test_no_text_is_a_crash(text: str) -> None:
             assert read.workflow("p", default_worker="a") is not None
 
 
+@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

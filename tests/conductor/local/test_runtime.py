@@ -40,7 +40,7 @@ async def ask(runtime: Runtime, prompt: str, **options: Any) -> Finished:
 
 @needs_model
 async def test_streams_loading_deltas_and_the_end(runtime: Runtime) -> None:
-    prompt = [{"role": "user", "content": "What is the capital of France?"}]
+    prompt = [{"role": "user", "content": "What is the capital of France? One short sentence."}]
     events = [event async for event in runtime.generate(MODEL, prompt, max_output_tokens=30, top_logprobs=3)]
     assert events[0] == Loading(MODEL) and runtime.loaded() == (MODEL,)
     end = events[-1]
@@ -68,7 +68,14 @@ async def test_a_cut_answer_says_so_and_characters_stay_whole(runtime: Runtime) 
 @pytest.mark.parametrize("prompt", ["Say hi. " * 3, LONG_PROMPT], ids=["writing", "reading"])
 async def test_cancelling_frees_the_model_within_a_second(runtime: Runtime, prompt: str) -> None:
     await runtime.load(MODEL)
-    task = asyncio.create_task(ask(runtime, prompt, max_output_tokens=4000, grammar="root ::= [a-z ]{3999}"))
+    task = asyncio.create_task(
+        ask(
+            runtime,
+            prompt,
+            max_output_tokens=4000,
+            grammar="root ::= line line line line\nline ::= [a-z ]{999}",
+        )
+    )
     await asyncio.sleep(0.5)
     began = time.monotonic()
     task.cancel()

@@ -121,7 +121,7 @@ async def test_a_damaged_file_is_refused(path: Path, where: float) -> None:
 async def test_a_cut_file_is_refused(path: Path, left: int) -> None:
     await made(path)
     cut(path, left)
-    assert refused(path).reason == ("corrupt" if left > 100 else "foreign")
+    assert refused(path).reason == "corrupt"
 
 
 async def test_damage_met_later_is_a_clear_error_too(path: Path) -> None:

@@ -63,6 +63,29 @@ async def test_twenty_writers_of_four_processes_on_an_empty_file(path: Path) -> 
         assert conn.execute("SELECT count(*) FROM _sqlite_migrations").fetchone() == (2,)
 
 
+TAKE_OVER = """
+import sqlite3, sys
+from contextlib import closing
+
+with closing(sqlite3.connect(sys.argv[1], timeout=0.1)) as conn:
+    try:
+        print(conn.execute("PRAGMA journal_mode=DELETE").fetchone())
+    except sqlite3.OperationalError as problem:
+        print(problem)
+"""
+
+
+async def test_opening_a_second_store_leaves_the_locks_of_the_first(store: Store, path: Path) -> None:
+    """POSIX drops all locks of a process on a file as soon as it closes any descriptor of that file."""
+    await store.append("run_a", whole_run("run_a"))
+    second = Store.open(path)
+    command = [sys.executable, "-c", TAKE_OVER, str(path)]
+    done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "database is locked"
+    await second.close()
+    await store.append("run_b", whole_run("run_b"))
+
+
 ACKNOWLEDGE = """
 import asyncio, sys
 from pathlib import Path
