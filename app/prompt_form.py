@@ -103,7 +103,7 @@ def _conductor(conductors: Sequence[ConductorInfo]) -> None:
         list(by_id),
         key=state.CONDUCTOR,
         format_func=title,
-        width=200,
+        width=240,
         icon=":material/schema:",
         label_visibility="collapsed",
         persist_state="session",

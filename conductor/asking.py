@@ -5,7 +5,7 @@ Refusals are ``StatusError``: what was asked, why it cannot be, what to try.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -41,6 +41,10 @@ class Asking:
         except KeyError:
             hint = f"There are {', '.join(self._shelf.names())}."
             raise invalid(f"There is no pool {name!r}.", hint) from None
+
+    def pool_names(self) -> tuple[str, ...]:
+        """Every pool there is."""
+        return self._shelf.names()
 
     def infos(self, pool: Pool) -> tuple[WorkerInfo, ...]:
         """The workers of a pool as shown and frozen."""
@@ -87,13 +91,14 @@ class Asking:
         infos = self.infos(pool)
         try:
             conductor_id = request.conductor or default_conductor(pool, self._models_dir)
+            conductor = self._resolve(conductor_id, pool)
             return PlanningRequest(
                 prompt=request.prompt,
-                conductor=self._resolve(conductor_id, pool),
+                conductor=conductor,
                 workers=usable_workers(pool.workers, infos, request.workers),
                 default_worker=default_worker(pool, infos),
                 messages=request.messages,
-                options=request.options,
+                options=_merged(conductor, _options(request.options)),
                 seed=request.seed,
             )
         except WorkerError as error:
@@ -104,9 +109,8 @@ class Asking:
         pool = self._shelf.get(created.pool if created.pool in self._shelf.names() else None)
         conductor = self._resolve(created.conductor, pool)
         ready = {info.name for info in created.pool_snapshot if info.ready}
-        options = PlanOptions.model_validate(created.plan_options) if created.plan_options else None
+        options = _merged(conductor, created.plan_options)
         if (most := created.limits.max_steps) is not None:
-            options = options or conductor.options
             options = options.model_copy(update={"max_steps": min(most, options.max_steps)})
         return PlanningRequest(
             prompt=created.prompt,
@@ -168,7 +172,10 @@ def check_prompt(request: PlanRequest) -> None:
     """Refuses an empty prompt and one that is too long."""
     if not request.prompt.strip():
         raise invalid("The prompt is empty.", "Write what you want to know or to have done.")
-    n_bytes = len(request.prompt.encode()) + sum(len(each.content.encode()) for each in request.messages)
+    n_bytes = sum(
+        len(text.encode("utf-8", "replace"))
+        for text in (request.prompt, *(each.content for each in request.messages))
+    )
     if n_bytes > MAX_PROMPT_BYTES:
         said = f"The prompt and its conversation have {n_bytes:,} bytes; {MAX_PROMPT_BYTES:,} are the most."
         raise invalid(said, "Shorten the prompt, or start a new conversation.")
@@ -220,7 +227,7 @@ def _access(step: StepRequest, place: int, ids: Sequence[str]) -> tuple[str, ...
     if numbers and names:
         said = f"Step {place + 1} mixes positions and step ids in its access list."
         raise invalid(said, "Use 0-based positions or step ids, not both.")
-    outside = [number for number in numbers if not 0 <= number < place]
+    outside: list[int | str] = [number for number in numbers if not 0 <= number < place]
     outside += [ids.index(name) if name in ids else name for name in names if name not in ids[:place]]
     if outside:
         said = f"Step {place + 1} cannot see {outside[0]!r}: a step sees earlier steps only."
@@ -231,6 +238,11 @@ def _access(step: StepRequest, place: int, ids: Sequence[str]) -> tuple[str, ...
 
 def _options(options: PlanOptions | None) -> dict[str, object]:
     return {} if options is None else options.model_dump(mode="json", exclude_unset=True)
+
+
+def _merged(conductor: Conductor, given: Mapping[str, object]) -> PlanOptions:
+    """The conductor's own options where the request says nothing."""
+    return PlanOptions.model_validate({**conductor.options.model_dump(), **given})
 
 
 def invalid(message: str, hint: str = "") -> InvalidRequest:

@@ -9,7 +9,7 @@ import streamlit as st
 from app import model_files, prompt_form, readiness, resources, state, workbench
 from conductor_client.catalogue import text
 
-HERO_PX = 960  # width of the empty page: a line that is pleasant to read
+HERO_PX = 1000  # width of the empty page: a line that is pleasant to read
 
 
 def draw() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, Literal, cast, get_args
 
 from conductor.conductors.base import CallModel, ConductorRequest, Written
@@ -59,6 +60,15 @@ class LocalConductor:
                 if error.kind != "context_overflow" or limit <= PROMPT_CHARACTERS // 8:
                     raise
                 limit //= 2
+
+    async def warm_up(self, workers: tuple[Worker, ...], call_model: CallModel) -> None:
+        """Loads the model and lets it read the fixed beginning of its prompt for these workers.
+
+        The first plan is then as quick as later ones. Raises ``WorkerError`` when the model fails.
+        """
+        request = ConductorRequest(prompt="?", workers=workers, options=self.options)
+        async for _ in call_model(replace(self._call(request, PROMPT_CHARACTERS), max_output_tokens=1)):
+            pass
 
     def _call(self, request: ConductorRequest, limit: int) -> Call:
         workers = request.workers[:MAX_WORKERS]

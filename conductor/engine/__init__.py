@@ -1,12 +1,19 @@
 """Who executes runs, and who takes them up again after a crash.
 
-``local`` runs them as tasks of this process; ``dbos_engine`` also records them with DBOS Transact. Which
+``local`` runs them as tasks of this process; ``recorded`` also writes them down with DBOS Transact. Which
 process executes a run is decided by ``claims``, and what has been done already by the stored events.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from conductor_client.errors import ConductorError
+
+if TYPE_CHECKING:
+    from conductor.engine.local import Executes
+    from conductor.settings import Settings
 
 
 class Engine(Protocol):
@@ -21,6 +28,10 @@ class Engine(Protocol):
 
     def claim(self, run_id: str) -> bool:
         """Makes a run this process's own before it is stored; ``False``: another process has it."""
+        ...
+
+    def give_back(self, run_id: str) -> None:
+        """Lets go of a run that was claimed and not started."""
         ...
 
     def start(self, run_id: str) -> None:
@@ -38,3 +49,27 @@ class Engine(Protocol):
     async def stop(self) -> None:
         """Ends execution. Unfinished runs stay unfinished and are resumed by the next process."""
         ...
+
+
+class NoSuchEngine(ConductorError):
+    """The engine that the settings ask for is not in this version."""
+
+
+def open_engine(
+    settings: Settings, runner: Executes, unfinished: Callable[[], Awaitable[Sequence[str]]]
+) -> Engine:
+    """The engine that the settings ask for, its files beside the database.
+
+    Raises:
+        NoSuchEngine: it is one over several machines, which this version does not have yet.
+    """
+    if settings.is_distributed:
+        raise NoSuchEngine(
+            "CONDUCTOR_ENGINE asks for an engine over several machines, which is not in this version.",
+            hint="Unset CONDUCTOR_ENGINE: runs then survive crashes in a file beside the database.",
+        )
+    from conductor.engine.claims import Claims
+    from conductor.engine.recorded import RecordedEngine
+
+    claims = Claims(settings.db.with_name(f"{settings.db.name}-claims"))
+    return RecordedEngine(runner, unfinished, claims, settings.db.with_name(f"{settings.db.name}-engine"))

@@ -34,8 +34,6 @@ class Recorder:
 
     def __init__(self, path: Path, executor_id: str, join: Callable[[str], Awaitable[None]]) -> None:
         self._path, self._executor_id, self._join = path, executor_id, join
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="dbos", daemon=True)
         self._workflow: Any = None
         self._engine: sqlalchemy.Engine | None = None
 
@@ -43,6 +41,8 @@ class Recorder:
         """Creates or upgrades the tables and starts to listen. Takes its time: not for an event loop."""
         if not _turn.acquire(timeout=TURN_S):
             raise RuntimeError("another engine is open in this process")
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="dbos", daemon=True)
         self._thread.start()
         try:
             asyncio.run_coroutine_threadsafe(self._launch(), self._loop).result()
@@ -59,13 +59,14 @@ class Recorder:
         asyncio.run_coroutine_threadsafe(DBOS.cancel_workflow_async(run_id), self._loop)
 
     def close(self) -> None:
-        """Lets go of the file. Workflows under way stay pending. Not for an event loop."""
-        if self._thread.is_alive():
+        """Lets go of the file, once. Workflows under way stay pending. Not for an event loop."""
+        try:
             asyncio.run_coroutine_threadsafe(self._shut_down(), self._loop).result()
+        finally:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
+            self._loop.close()
             _turn.release()
-        self._loop.close()
 
     async def _launch(self) -> None:
         url = f"sqlite:///{self._path}"

@@ -55,6 +55,11 @@ class LocalEngine:
         """Makes a run this process's own before it is stored."""
         return self._claims.take(run_id)
 
+    def give_back(self, run_id: str) -> None:
+        """Lets go of a run that was claimed and not started."""
+        if run_id not in self._tasks:
+            self._claims.give_back(run_id)
+
     def start(self, run_id: str) -> None:
         """Begins to execute a stored run at once; does nothing when that is under way elsewhere or here."""
         if self._is_stopping or run_id in self._tasks or not self._claims.take(run_id):
@@ -109,5 +114,3 @@ class LocalEngine:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._given_up.add(run_id)  # taking it up again and again would pay for the same calls each time
             log.error("run %s could not be brought to its end", run_id, exc_info=error)
-
-

@@ -46,6 +46,7 @@ class RecordedEngine(LocalEngine):
         self._path, self._executor_id = path, f"executor-{claims.slot}"
         self._main = asyncio.get_running_loop()
         self._recorder: Recorder | None = None
+        self._handing_over = threading.Lock()
         self._problem = ""
         self._unrecorded: list[str] = []
         self._is_wanted = asyncio.Event()
@@ -81,11 +82,14 @@ class RecordedEngine(LocalEngine):
 
     async def stop(self) -> None:
         """Ends execution; what is not finished stays pending in the engine too."""
-        self._is_stopping = True
+        with self._handing_over:  # a recorder that opens from now on closes itself
+            self._is_stopping = True
+            recorder, self._recorder = self._recorder, None
         self._is_wanted.set()
-        closing = asyncio.create_task(self._close())
+        closing = [asyncio.create_task(_in_thread(recorder.close))] if recorder is not None else []
         await super().stop()
-        await asyncio.wait([closing], timeout=CLOSE_S)
+        if closing:
+            await asyncio.wait(closing, timeout=CLOSE_S)
 
     async def opened(self) -> None:
         """Returns when the engine's file is open, or could not be opened."""
@@ -99,30 +103,33 @@ class RecordedEngine(LocalEngine):
         if self._is_stopping:
             return
         try:
-            self._recorder = await _in_thread(self._new_recorder)
+            await _in_thread(self._open_recorder)
         except Exception as error:
             log.exception("the engine's file cannot be used; runs are not recorded with it")
             self._problem = f"The engine's file {self._path} cannot be used: {error}"
             return
-        for run_id in self._unrecorded:
-            if run_id in self._tasks:
+        unrecorded, self._unrecorded = self._unrecorded, []
+        for run_id in unrecorded:
+            if run_id in self._tasks and self._recorder is not None:
                 self._recorder.start(run_id)
-        self._unrecorded.clear()
 
-    def _new_recorder(self) -> Recorder:
+    def _open_recorder(self) -> None:
+        """In a thread, since importing dbos takes a second."""
         from conductor.engine.dbos_engine import Recorder
 
         recorder = Recorder(self._path, self._executor_id, self._join)
         recorder.open()
-        return recorder
-
-    async def _close(self) -> None:
-        await asyncio.wait([self._opening])
-        if self._recorder is not None:
-            await _in_thread(self._recorder.close)
+        with self._handing_over:
+            is_late = self._is_stopping
+            if not is_late:
+                self._recorder = recorder
+        if is_late:
+            recorder.close()
 
     async def _join(self, run_id: str) -> None:
         """A run's workflow, on the engine's loop: lasts as long as the run. Cancelling it stops the run."""
+        if self._is_stopping:
+            await asyncio.Event().wait()  # until it is cancelled, which leaves it pending
         joined = asyncio.run_coroutine_threadsafe(self._joined(run_id), self._main)
         try:
             await asyncio.wrap_future(joined)

@@ -164,8 +164,5 @@ CONDUCTOR: dict[str, Field] = {
 }
 CONDUCTOR_NEEDS = ("name", "kind")
 
-TOP: dict[str, Field] = {
-    "name": (_name, "a name of 1 to 80 printable characters, without spaces around it"),
-    "default_worker": (_name, "the name of a worker of this pool"),
-}
+TOP: dict[str, Field] = {"default_worker": (_name, "the name of a worker of this pool")}
 KEY_LIKE = re.compile(r"^(api_?key|key|token|secret|password|authorization)$", re.IGNORECASE)

@@ -45,7 +45,7 @@ def read_pool(path: Path) -> Pool:
 
 
 def parse_pool(text: str, *, name: str, path: Path | None = None) -> Pool:
-    """The pool a text describes; ``name`` holds when the text gives none."""
+    """The pool a text describes. ``name`` is the file's, without its ending: what people choose it by."""
     file = path.name if path is not None else f"{name}.toml"
     try:
         # Decimals, so that a price such as 0.1 stays what was written.
@@ -67,7 +67,7 @@ def parse_pool(text: str, *, name: str, path: Path | None = None) -> Pool:
     if not workers:
         reader.tell("", 0, "", "It has no usable [[worker]] table.")
     return Pool(
-        name=(top or {}).get("name", name),
+        name=name,
         workers=workers,
         conductors=conductors,
         default_worker=default,

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from conductor.local.chat import NUMBER_SETTINGS, Finished, Loading, TokenChoice
 from conductor.local.chat import Delta as LocalDelta
-from conductor.local.chat import Finished, Loading, TokenChoice
 from conductor.local.engine_process import LocalModelError
 from conductor.local.runtime import Runtime, process_runtime
 from conductor.providers.base import Call, Completion, Delta, Notice, TokenLogprob, Worker, WorkerError
 from conductor_client.usage import Usage
 
 DEFAULT_MAX_OUTPUT_TOKENS = 1024
+KNOWN_SETTINGS = NUMBER_SETTINGS | {"stop"}
 
 
 class LocalModels:
@@ -26,11 +27,14 @@ class LocalModels:
     async def stream(self, call: Call) -> AsyncIterator[Delta | Notice | Completion]:
         """Runs one call; the model is loaded first when it is not in memory, which a notice tells."""
         worker = call.worker
+        settings = {name: value for name, value in call.settings.items() if name in KNOWN_SETTINGS}
+        left_out = sorted(name for name in call.settings if name not in KNOWN_SETTINGS)
+        notes = (f"Left out {', '.join(left_out)}: local models have no such setting.",) if left_out else ()
         runtime = self._runtime or process_runtime(self._models_dir)
         events = runtime.generate(
             worker.model,
             [{"role": each.role, "content": each.content} for each in call.messages],
-            settings={name: value for name, value in call.settings.items() if value is not None},
+            settings={name: value for name, value in settings.items() if value is not None},
             max_output_tokens=call.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS,
             seed=call.seed,
             grammar=call.grammar,
@@ -48,7 +52,7 @@ class LocalModels:
                         pieces.append(event.text)
                         yield Delta("output", event.text)
                     case Finished():
-                        yield _completion(event)
+                        yield _completion(event, notes)
         except LocalModelError as error:
             raise _as_worker_error(worker, error, "".join(pieces)) from error
         finally:
@@ -58,7 +62,7 @@ class LocalModels:
         """Nothing: the runtime ends with the process."""
 
 
-def _completion(event: Finished) -> Completion:
+def _completion(event: Finished, notes: tuple[str, ...]) -> Completion:
     return Completion(
         output=event.output,
         finish=event.finish,
@@ -69,6 +73,7 @@ def _completion(event: Finished) -> Completion:
         ),
         served_model=event.served_model,
         logprobs=tuple(map(_logprob, event.logprobs)),
+        notes=notes,
     )
 
 

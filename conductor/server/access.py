@@ -63,7 +63,7 @@ def run_url(connection: HTTPConnection, settings: Settings, run_id: str) -> str:
     return f"{base_url(connection, settings)}/?run={run_id}"
 
 
-def check_prompt(request: PlanRequest) -> None:
+def check_size(request: PlanRequest) -> None:
     """Refuses an empty prompt and one over the limit, before anything is stored or spent."""
     if not request.prompt.strip():
         raise errors.refused(422, "The prompt is empty.", hint="Write what you want to know or to have done.")

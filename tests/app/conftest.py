@@ -1,20 +1,23 @@
-"""The real page, run without a browser, talking through the real client to a backend in memory."""
+"""The real page, run without a browser, talking through the real client to a real backend in this process."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app import resources
-from conductor_client.client import ConductorClient
-from tests.app.scripted_backend import ScriptedBackend
+from app import resources, state
+from conductor.server.api import in_a_thread
+from conductor.settings import Settings
+from tests.app.backend import PLANNER, POOL, Backend
 
 SCRIPT = Path(__file__).resolve().parents[2] / "app" / "streamlit_app.py"
 Page = Callable[..., AppTest]
+Serve = Callable[..., Backend]
 
 
 @pytest.fixture(autouse=True)
@@ -27,19 +30,42 @@ def _nothing_kept() -> Iterator[None]:
 
 
 @pytest.fixture
-def backend(monkeypatch: pytest.MonkeyPatch) -> ScriptedBackend:
-    scripted = ScriptedBackend()
-    client = ConductorClient("http://studio.test", transport=scripted.transport())
-    monkeypatch.setattr(resources, "client", lambda: client)
-    return scripted
+def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    """Starts the backend with the pool file given as text."""
+    with ExitStack() as stack:
+
+        def started(pool: str = POOL) -> Backend:
+            file = tmp_path / "pool.toml"
+            file.write_text(pool, encoding="utf-8")
+            settings = Settings(
+                port=0,
+                db=tmp_path / "conductor.sqlite",
+                pool=str(file),
+                models_dir=tmp_path / "models",
+                pools_dir=tmp_path / "pools",
+            )
+            address = stack.enter_context(in_a_thread(settings))
+            assert address is not None
+            backend = Backend(address)
+            stack.callback(backend.close)
+            monkeypatch.setattr(resources, "client", lambda: backend.client)
+            return backend
+
+        yield started
 
 
 @pytest.fixture
-def page(backend: ScriptedBackend) -> Page:
+def backend(serve: Serve) -> Backend:
+    return serve()
+
+
+@pytest.fixture
+def page() -> Page:
     """Opens the app at a page (its file's name) with query parameters; it is drawn without an exception."""
 
     def opened(name: str = "studio", **query: str) -> AppTest:
-        at = AppTest.from_file(str(SCRIPT), default_timeout=20)
+        at = AppTest.from_file(str(SCRIPT), default_timeout=30)
+        at.session_state[state.CONDUCTOR] = PLANNER
         for key, value in query.items():
             at.query_params[key] = value
         at.run()

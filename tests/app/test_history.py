@@ -7,48 +7,48 @@ import time
 import pytest
 
 from app import state
+from tests.app.backend import Backend
 from tests.app.conftest import Page
 from tests.app.reading import texts
-from tests.app.scripted_backend import ScriptedBackend
 
 
-def with_runs(backend: ScriptedBackend, n: int) -> None:
-    for number in range(1, n + 1):
-        backend.start({"prompt": f"Prompt number {number}"})
+def with_runs(backend: Backend, n: int) -> list[str]:
+    """Runs of this many prompts, oldest first."""
+    return [backend.start(f"Prompt number {number}") for number in range(1, n + 1)]
 
 
-def test_an_empty_history_invites_to_write_a_prompt(page: Page) -> None:
+def test_an_empty_history_invites_to_write_a_prompt(page: Page, backend: Backend) -> None:
     at = page("history")
     assert "Nothing has been run yet" in texts(at)
     assert "Write the first prompt" in texts(at)
 
 
 def test_runs_stand_newest_first_with_their_figures_and_lead_to_the_studio(
-    page: Page, backend: ScriptedBackend
+    page: Page, backend: Backend
 ) -> None:
-    with_runs(backend, 2)
+    _, newest = with_runs(backend, 2)
     at = page("history")
     links = [element for element in at.page_link if "Prompt" in element.label]
     assert ["number 2" in links[0].label, "number 1" in links[1].label] == [True, True]
-    assert "run=run_2" in links[0].proto.query_string
-    assert "3 steps" in texts(at) and "390 tokens" in texts(at)
+    assert f"run={newest}" in links[0].proto.query_string
+    tokens = backend.client.list_runs().runs[0].total_tokens
+    assert "3 steps" in texts(at) and f"{tokens:,} tokens" in texts(at)
 
 
-def test_search_and_status_ask_the_backend(page: Page, backend: ScriptedBackend) -> None:
+def test_search_and_status_ask_the_backend(page: Page, backend: Backend) -> None:
     with_runs(backend, 3)
-    backend.steps = [("fails", "No", [])]
-    backend.start({"prompt": "Prompt that fails"})
+    backend.start("Prompt that plan-fails")
     at = page("history")
     at.text_input(key=state.SEARCH).set_value("number 2").run()
     assert "1 run" in texts(at) and "Prompt number 3" not in texts(at)
     at.text_input(key=state.SEARCH).set_value("").run()
     at.get_by_key(state.STATUS).set_value("failed").run()
-    assert "Prompt that fails" in texts(at) and "Prompt number 1" not in texts(at)
+    assert "Prompt that plan-fails" in texts(at) and "Prompt number 1" not in texts(at)
     at.text_input(key=state.SEARCH).set_value("nowhere").run()
     assert "No run fits" in texts(at)
 
 
-def test_pages_lead_to_older_runs_and_back(page: Page, backend: ScriptedBackend) -> None:
+def test_pages_lead_to_older_runs_and_back(page: Page, backend: Backend) -> None:
     with_runs(backend, 25)
     at = page("history")
     assert "Prompt number 25" in texts(at) and "Prompt number 5\n" not in texts(at)
@@ -59,7 +59,7 @@ def test_pages_lead_to_older_runs_and_back(page: Page, backend: ScriptedBackend)
     assert "Prompt number 25" in texts(at)
 
 
-def test_a_new_search_begins_on_the_first_page(page: Page, backend: ScriptedBackend) -> None:
+def test_a_new_search_begins_on_the_first_page(page: Page, backend: Backend) -> None:
     with_runs(backend, 25)
     at = page("history")
     at.button(key="history.older").click().run()
@@ -67,10 +67,10 @@ def test_a_new_search_begins_on_the_first_page(page: Page, backend: ScriptedBack
     assert "Prompt number 25" in texts(at)
 
 
-def test_a_deletion_can_be_undone(page: Page, backend: ScriptedBackend) -> None:
-    with_runs(backend, 2)
+def test_a_deletion_can_be_undone(page: Page, backend: Backend) -> None:
+    _, newest = with_runs(backend, 2)
     at = page("history")
-    at.button(key="delete.run_2").click().run()
+    at.button(key=f"delete.{newest}").click().run()
     assert "Deleted: Prompt number 2" in texts(at)
     assert not [element for element in at.page_link if "number 2" in element.label]
     at.button(key="history.undo").click().run()
@@ -78,12 +78,10 @@ def test_a_deletion_can_be_undone(page: Page, backend: ScriptedBackend) -> None:
     assert [element for element in at.page_link if "number 2" in element.label]
 
 
-def test_the_offer_to_undo_ends(
-    page: Page, backend: ScriptedBackend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with_runs(backend, 1)
+def test_the_offer_to_undo_ends(page: Page, backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    (only,) = with_runs(backend, 1)
     at = page("history")
-    at.button(key="delete.run_1").click().run()
+    at.button(key=f"delete.{only}").click().run()
     later = time.monotonic() + 11
     monkeypatch.setattr(state.time, "monotonic", lambda: later)
     at.run()
@@ -91,7 +89,7 @@ def test_the_offer_to_undo_ends(
     assert "Undo" not in texts(at)
 
 
-def test_found_words_are_bold_and_the_rest_is_only_text(page: Page) -> None:
+def test_found_words_are_bold_and_the_rest_is_only_text() -> None:
     from app.run_lines import found
 
     assert found("see ⟦words⟧ *here*") == "see  **words**  \\*here\\*".replace("  ", " ")

@@ -7,6 +7,7 @@ const EDGE = 20; // px kept free around the drawing
 const NARROW = 600; // px; below, one column
 const SMALLEST = 0.62; // a scale under which words on a card are too small to read
 const PROMPT_ROOM = 132, BAR_ROOM = 84; // px that presenting keeps for the prompt and for the player
+const LEAST_TALL = 0.84; // a tall drawing is not made smaller than this: a page scrolls down easily
 const MANY = 14; // steps from which on cards leave their text away
 
 /** {layout, view: {x, y, k}, height, isFixed, isCompact} for a stage `width` px wide and about `room` px high. */
@@ -51,7 +52,7 @@ function framed(layout, { width, room, isCompact }) {
   const along = (room - 2 * EDGE) / layout.height;
   let k = Math.min(1, (width - 2 * EDGE) / layout.width);
   if (layout.direction === "down") k = Math.max(k, SMALLEST);
-  else k = Math.max(along < k ? Math.max(along, Math.min(k, 0.72)) : k, 0.56);
+  else k = Math.max(along < k ? Math.max(along, Math.min(k, LEAST_TALL)) : k, 0.56);
   const height = Math.max(300, Math.ceil(layout.height * k) + 2 * EDGE);
   const shown = layout.direction === "down" ? height : Math.min(height, Math.max(room, 1100));
   const x = Math.max(EDGE, (width - layout.width * k) / 2), y = Math.max(EDGE, (shown - layout.height * k) / 2);

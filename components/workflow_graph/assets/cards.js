@@ -141,7 +141,7 @@ function footOf(step, state, status, { labels, live }) {
 function tokenWords(tokens, labels) {
   const known = total(tokens);
   if (known === null) return null;
-  return (tokens.at_least ? "≥ " : "") + sayCount(labels, "tokens", known);
+  return (tokens.at_least ? "≥\u00a0" : "") + sayCount(labels, "tokens", known);
 }
 
 /** "1", "1 and 2", "1, 2 and 3". */
@@ -172,7 +172,7 @@ export function runFacts(store) {
 function spendings({ tokens, plan_tokens: planTokens, cost_usd: cost, plan_cost_usd: planCost, complete }, labels) {
   const known = sum(total(tokens), total(planTokens)) ?? (complete.usage ? 0 : null);
   const usd = Number(cost) + Number(planCost);
-  const atLeast = (isComplete, text) => (isComplete ? text : `≥ ${text}`);
+  const atLeast = (isComplete, text) => (isComplete ? text : `≥\u00a0${text}`);
   return [
     known === null ? say(labels, "tokens_unknown") : atLeast(complete.usage, sayCount(labels, "tokens", known)),
     complete.cost || usd > 0 ? atLeast(complete.cost, dollars(usd)) : say(labels, "cost_unknown"),

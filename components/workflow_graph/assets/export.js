@@ -1,15 +1,18 @@
 // Saves the drawing as a file: SVG, or that SVG put on a canvas and saved as PNG at twice the size.
 
-import { picture } from "./picture.js";
+import { FONT, picture, roughly } from "./picture.js";
 import { say } from "./format.js";
+import { place } from "./layout.js";
 
+const CARD = { width: 320, height: 220 }; // wider than on the page: other machines have other fonts
 const SHARPNESS = 2;
 const MOST_PIXELS = 60e6; // what a browser's canvas surely takes
 
 /** Downloads the drawing; `format` is svg or png, `theme` light or dark. */
 export async function save(instance, format, theme) {
   const { store, graph } = instance;
-  const made = picture(store, graph.layout, { theme, measure: ruler() });
+  const layout = place(store.workflow, { direction: graph.layout.direction, card: CARD });
+  const made = picture(store, layout, { theme, measure: ruler() });
   const name = `workflow-${(store.view.run_id ?? store.workflow.workflow_id).replace(/[^\w-]/g, "_")}.${format}`;
   const drawing = new Blob([made.text], { type: "image/svg+xml" });
   try {
@@ -22,8 +25,8 @@ export async function save(instance, format, theme) {
 function ruler() {
   const pen = document.createElement("canvas").getContext("2d");
   return (text, size, weight) => {
-    pen.font = `${weight} ${size}px 'Source Sans 3','Source Sans Pro','Segoe UI',Helvetica,Arial,sans-serif`;
-    return pen.measureText(text).width;
+    pen.font = `${weight} ${size}px ${FONT}`;
+    return Math.max(pen.measureText(text).width, roughly(text, size));
   };
 }
 

@@ -23,13 +23,12 @@ export function duration(seconds) {
   return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`;
 }
 
-/** "$0", "$0.0042", "$1.30" from a decimal string; null when unknown. */
+/** "$0", "$0.000041", "$0.0042", "$1.30" from a decimal string; null when unknown. */
 export function dollars(cost) {
   if (cost === null || cost === undefined) return null;
   const value = Number(cost);
   if (value === 0) return "$0";
-  if (value < 0.0001) return "< $0.0001";
-  if (value < 0.01) return `$${value.toFixed(4)}`;
+  if (value < 0.01) return `$${value.toFixed(Math.min(8, Math.max(4, 1 - Math.floor(Math.log10(value)))))}`;
   return `$${value < 1 ? value.toFixed(3) : thousands(value.toFixed(2).split(".")[0]) + value.toFixed(2).slice(-3)}`;
 }
 

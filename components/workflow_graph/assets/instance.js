@@ -168,7 +168,7 @@ export class Instance {
     const isPresent = this.root.classList.contains("present");
     const { direction = "auto" } = this.store.payload;
     this.frame ??= this.measure();
-    const room = Math.max(380, Math.round(this.frame.height - (isPresent ? this.frame.top : AROUND)));
+    const room = Math.max(380, Math.round(this.frame.height - (isPresent ? this.frame.top + 12 : AROUND)));
     const key = `${this.frame.width} ${isPresent ? room : 0} ${direction}`;
     const isNew = key !== this.sizeKey;
     this.sizeKey = key;

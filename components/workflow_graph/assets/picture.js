@@ -8,7 +8,8 @@ import { PATHS } from "./icons.js";
 import { curve } from "./layout.js";
 
 const EDGE = 32;
-const FONT = "'Source Sans 3','Source Sans Pro','Segoe UI',Helvetica,Arial,sans-serif";
+/** Fonts of the system only: a picture cannot bring a page's own, and would be laid out for letters it lacks. */
+export const FONT = "'Segoe UI',Helvetica,Arial,sans-serif";
 
 /** The page's own colours (.streamlit/config.toml); a test holds them to it. */
 export const COLOURS = {
@@ -51,7 +52,7 @@ export function picture(store, layout, { theme = "light", measure = roughly } = 
 
 function edge(route, direction, colours) {
   const isEnd = route.seen === null || route.by === null;
-  const stroke = `fill="none" stroke="${isEnd ? colours.line : colours.edge}" stroke-width="${isEnd ? 1.5 : 2}"`;
+  const stroke = `fill="none" stroke="${colours.edge}" stroke-width="2"`;
   const dashes = isEnd ? ' stroke-dasharray="1 5" stroke-linecap="round"' : "";
   return `<path d="${curve(route, direction)}" ${stroke}${dashes}/><path d="${arrow(route, direction)}" ${stroke} stroke-linejoin="round" stroke-linecap="round"/>`;
 }
@@ -67,20 +68,21 @@ function card(box, model, colours, measure) {
   const colour = colours[model.status] ?? colours.soft;
   const dashed = ["failed", "skipped", "cancelled", "not_run"].includes(model.status) ? ' stroke-dasharray="6 4"' : "";
   const border = model.status === "failed" || model.status === "running" ? colour : colours.line;
-  const wordWidth = measure(model.word, 13.5, 600);
+  const status = [model.word, model.time].filter(Boolean).join("  ·  "), left = x + pad + 47;
   const parts = [
-    `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="14" fill="${colours.card}" stroke="${border}" stroke-width="1.5"${dashed}/>`,
-    `<circle cx="${x + pad + 13}" cy="${y + 28}" r="13" fill="${colour}" fill-opacity="0.14"/>`,
-    `<text x="${x + pad + 13}" y="${y + 33}" font-size="14" font-weight="700" fill="${colour}" text-anchor="middle">${model.number}</text>`,
-    line(clip(model.worker, room - 34 - wordWidth - 34, 16, 650, measure), x + pad + 35, y + 33.5, 16, 650, colours.text),
-    glyph(model.status, x + width - pad - wordWidth - 22, y + 20, 16, colour),
-    line(model.word, x + width - pad - wordWidth, y + 33, 13.5, 600, colour),
+    `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="15" fill="${colours.card}" stroke="${border}" stroke-width="1.5"${dashed}/>`,
+    `<circle cx="${x + pad + 18}" cy="${y + 33}" r="18" fill="${colour}" fill-opacity="0.14"/>`,
+    `<text x="${x + pad + 18}" y="${y + 39}" font-size="17" font-weight="700" fill="${colour}" text-anchor="middle">${model.number}</text>`,
+    line(clip(model.worker, room - 47, 17, 650, measure), left, y + 30, 17, 650, colours.text),
+    glyph(model.status, left, y + 36, 16, colour),
+    line(clip(status, room - 70, 14, 600, measure), left + 21, y + 49, 14, 600, colour),
   ];
-  const instruction = wrap(model.instruction, room, 14.5, 2, measure);
-  instruction.forEach((each, at) => parts.push(line(each, x + pad, y + 63 + 20 * at, 14.5, 400, colours.text)));
-  const top = y + 50 + 20 * Math.max(1, instruction.length) + 10, bottom = y + height - 38;
+  const instruction = wrap(model.instruction, room, 15, 2, measure);
+  instruction.forEach((each, at) => parts.push(line(each, x + pad, y + 75 + 20 * at, 15, 400, colours.text)));
+  const top = y + 109, bottom = y + height - 38;
   if (bottom - top > 30) parts.push(body(model.body, x + pad, top, room, bottom - top, colours, measure));
-  if (model.foot.length) parts.push(line(model.foot.join("  ·  "), x + pad, y + height - 15, 13, 400, colours.soft));
+  const foot = [model.body.mark, ...model.foot].filter(Boolean).join("  ·  ");
+  if (foot) parts.push(line(clip(foot, room, 13, 400, measure), x + pad, y + height - 15, 13, 400, colours.soft));
   if (model.tag) parts.push(line(model.tag, x + width - pad, y - 6, 12, 600, colours.soft, "end"));
   return parts.join("");
 }
@@ -133,6 +135,7 @@ function clip(text, width, size, weight, measure) {
   return `${letters.join("").trimEnd()}…`;
 }
 
-function roughly(text, size) {
-  return Array.from(text).reduce((sum, letter) => sum + (letter.codePointAt(0) > 0x2e80 ? 1 : 0.52), 0) * size;
+/** A text's width where nothing can measure it; also the least that is reckoned with, for wider fonts elsewhere. */
+export function roughly(text, size) {
+  return Array.from(text).reduce((sum, letter) => sum + (letter.codePointAt(0) > 0x2e80 ? 1 : 0.53), 0) * size;
 }

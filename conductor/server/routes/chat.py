@@ -16,7 +16,7 @@ from fastapi import APIRouter, Header, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from conductor.server import chat
-from conductor.server.access import Backend, Config, check_prompt, run_url
+from conductor.server.access import Backend, Config, check_size, run_url
 from conductor.server.live import batches, is_end
 from conductor.service import Studio
 from conductor_client.run_state import RunState
@@ -45,7 +45,7 @@ async def completions(
     """Whole or as a stream, with `conductor_run: {run_id, url}` beside the answer."""
     conductor = chat.conductor_for(request.model, await studio.conductors(None), await studio.pool_view(None))
     asked = chat.run_request(request, conductor, idempotency_key)
-    check_prompt(asked)
+    check_size(asked)
     run_id, _ = await studio.start_run(asked)
     link = {"run_id": run_id, "url": run_url(http, settings, run_id)}
     ending: asyncio.Event = http.app.state.streams.ending

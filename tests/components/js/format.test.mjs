@@ -21,7 +21,7 @@ test("durations read well at every length", () => {
 
 test("money: zero is $0, unknown is unknown, small sums keep their digits", () => {
   assert.deepEqual(["0", "0E-7", "0.00001", "0.0042", "0.25", "12.5", "1234.5"].map(dollars),
-    ["$0", "$0", "< $0.0001", "$0.0042", "$0.250", "$12.50", "$1,234.50"]);
+    ["$0", "$0", "$0.000010", "$0.0042", "$0.250", "$12.50", "$1,234.50"]);
   assert.equal(dollars(null), null);
 });
 

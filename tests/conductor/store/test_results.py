@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from conductor.store import Store, StoredResult
+from conductor_client.events import RunEvent
 from conductor_client.usage import Usage
 from tests.conductor.store.logs import chain, created, reused, whole_run
 
@@ -60,7 +61,7 @@ async def test_a_lineage_finds_what_its_members_made_or_reused_and_nothing_else(
     workflow = chain()
     await store.append("run_other", whole_run("run_other"))
     await store.append("run_root", whole_run("run_root"))
-    fork = [created("run_fork", workflow, parent_run="run_root")]
+    fork: list[RunEvent] = [created("run_fork", workflow, parent_run="run_root")]
     fork.append(reused("run_fork", workflow, "s2", "from outside", "run_other"))
     await store.append("run_fork", fork)
     await store.put_result("k1", result("run_root", "s1", output="root"))
@@ -80,7 +81,10 @@ async def test_answers_of_a_deleted_run_are_not_offered_unless_another_run_stand
     await store.append("run_a", whole_run("run_a"))
     await store.put_result("k1", result("run_a", "s1", output="one"))
     await store.put_result("k2", result("run_a", "s2", output="two"))
-    fork = [created("run_b", workflow, parent_run="run_a"), reused("run_b", workflow, "s1", "one", "run_a")]
+    fork: list[RunEvent] = [
+        created("run_b", workflow, parent_run="run_a"),
+        reused("run_b", workflow, "s1", "one", "run_a"),
+    ]
     await store.append("run_b", fork)
     await store.delete_run("run_a")
     assert await outputs(store, "k1", "k2") == {"k1": "one"}
