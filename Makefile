@@ -22,8 +22,7 @@ $(BIN)/python:
 $(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
 	@echo "Installing what Conductor Studio runs on (about 600 MB on disk, once) ..."
 	@$(PIP) install --quiet --require-hashes -r requirements.lock
-	@$(BIN)/python -c "import pathlib, sysconfig; \
-		pathlib.Path(sysconfig.get_path('purelib'), 'conductor_studio.pth').write_text(str(pathlib.Path.cwd()))"
+	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
@@ -69,9 +68,9 @@ bench: $(VENV)/.dev ## measure the bars of the design (minutes)
 lock: $(VENV)/.dev ## write the hashed locks anew from pyproject.toml
 	@$(PIP) install --quiet uv
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		pyproject.toml -o requirements.lock
+		--group build pyproject.toml -o requirements.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--group dev pyproject.toml -c requirements.lock -o requirements-dev.lock
+		--group build --group dev pyproject.toml -c requirements.lock -o requirements-dev.lock
 
 clean: ## remove the environment and caches (models and runs stay)
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

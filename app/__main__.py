@@ -1,11 +1,12 @@
 """The front door: page, API and engine in one process on one port. The one place that knows both sides.
 
-``conductor-studio`` and ``python -m app`` come here. Commands and their flags are the backend's
-(``conductor/cli.py``); this module adds the two that serve the page.
+Commands and their flags are the backend's (``conductor/cli.py``), which finds ``serve`` and ``ui`` here;
+``python -m app`` is the same program.
 """
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import importlib
 import secrets
@@ -19,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from conductor.service import Studio
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from conductor.service import Studio
     from conductor.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,18 +41,18 @@ def serve(settings: Settings, *, open_browser: bool = False, models_behind: bool
     """Page, API and engine until Ctrl-C. Raises ``CannotListen`` when the port cannot be had."""
     from conductor.server.serving import bind, run_until_stopped
 
-    sock = bind(settings.host, settings.port)
-    return run_until_stopped(
-        _whole_house(settings, sock, open_browser=open_browser, models_behind=models_behind)
-    )
+    with bind(settings.host, settings.port) as sock:
+        return run_until_stopped(
+            _whole_house(settings, sock, open_browser=open_browser, models_behind=models_behind)
+        )
 
 
 def ui(settings: Settings, *, open_browser: bool = False) -> int:
     """The page alone, with the backend at ``settings.backend_url``. Raises ``CannotListen``."""
     from conductor.server.serving import bind, run_until_stopped
 
-    sock = bind(settings.host, settings.port)
-    return run_until_stopped(_page_only(settings, sock, open_browser=open_browser))
+    with bind(settings.host, settings.port) as sock:
+        return run_until_stopped(_page_only(settings, sock, open_browser=open_browser))
 
 
 async def _whole_house(
@@ -72,9 +73,13 @@ async def _whole_house(
         door.hold(address, internal_token)
         app = Front(create_app(studio, settings, streams), PREFIXES, _page(settings, sock))
         guard = Guard(app, access_of(settings, internal_token))
-        if models_behind:
-            await _fetch_behind(studio)
-        ready = _announcement(settings, address, open_browser=open_browser)
+        announce, fetching = _announcement(settings, address, open_browser=open_browser), set()
+
+        def ready(stop: object) -> None:
+            announce(stop)
+            if models_behind:
+                fetching.add(asyncio.create_task(_fetch_missing(studio)))
+
         return 0 if await serve_asgi(guard, sock, on_stop=streams.end, on_ready=ready) else 1
 
 
@@ -159,7 +164,8 @@ def _settle_memory() -> None:
     gc.freeze()
 
 
-async def _fetch_behind(studio: Studio) -> None:
+async def _fetch_missing(studio: Studio) -> None:
+    """Starts what is not there yet; the Workers page shows how far each is."""
     for model in await studio.models():
         if model.state == "missing":
             await studio.fetch_model(model.name)

@@ -52,7 +52,7 @@ def seconds(amount: float | None) -> str:
 
 def share(part: float) -> str:
     """A share of one as whole percent; what is above zero never shows as zero."""
-    return "<1 %" if 0 < part < 0.005 else f"{part:.0%}".replace("%", " %")
+    return "<1 %" if 0 < part <= 0.005 else f"{part:.0%}".replace("%", " %")
 
 
 def size(count: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import streamlit as st
 from pydantic import TypeAdapter, ValidationError
@@ -100,7 +99,7 @@ def _edited(source: str, base: Workflow | None) -> None:
     drafted = state.draft(source)
     present = drafted.workflow if drafted else base
     try:
-        edits = _edits.validate_python(list(_as_list(sent.get("edits"))))
+        edits = _edits.validate_python(sent.get("edits"))
     except ValidationError:
         state.answer_graph(op_id, False, text("edit.not_understood"), "")
         return
@@ -110,10 +109,6 @@ def _edited(source: str, base: Workflow | None) -> None:
     problem = commands.apply_edits(source, base, edits, is_told=False)
     said = ("", "") if problem is None else (problem.message, problem.hint)
     state.answer_graph(op_id, problem is None, *said)
-
-
-def _as_list(sent: Any) -> Sequence[Any]:
-    return sent if isinstance(sent, list | tuple) else ()
 
 
 def _finished() -> None:

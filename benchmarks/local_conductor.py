@@ -139,11 +139,12 @@ HELD_OUT: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 POOL = (
     PoolWorker("qwen-0.5b", "general"),
-    PoolWorker("smollm2-135m", "small"),
     PoolWorker("calculator", "calculator"),
     PoolWorker("python", "python"),
+    PoolWorker("smollm2-135m", "small"),
 )
-STRONG = PoolWorker("qwen-1.5b", "strong")
+"""The default pool before its largest model is there, in the order of data/pools/local.toml."""
+STRONG = PoolWorker("qwen-1.5b", "general")
 # What the examples are about. In a plan for another prompt these words were copied, not thought.
 EXAMPLE_TOPICS = frozenset(
     ("river", "vienna", "italian", "largest", "dates", "vowels", "lamps", "visitors", "sea", "lines", "ice")
@@ -260,7 +261,7 @@ async def main(models: list[str], *, with_strong: bool, show: bool) -> None:
             if present[model].status != "ready":
                 print(f"{model}: not fetched, left out")
                 continue
-            pools = [POOL, (*POOL, STRONG)] if with_strong else [POOL]
+            pools = [POOL, (STRONG, *POOL)] if with_strong else [POOL]
             for pool, held_out in itertools.product(pools, (False, True)):
                 rows.append(await measure(runtime, model, pool, held_out=held_out, show=show))
     finally:

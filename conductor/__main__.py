@@ -1,4 +1,4 @@
-"""``python -m conductor``: every command but the page."""
+"""``python -m conductor``: the same as ``conductor-studio``."""
 
 import sys
 

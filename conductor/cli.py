@@ -7,6 +7,7 @@ was wrong; 130 stopped by Ctrl-C before anything was served.
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -27,8 +28,11 @@ def main(
 
     Args:
         argv: The words after the program's name; ``None`` reads the command line.
-        serve, ui: What serves the page. Without them (``python -m conductor``) those commands are not there.
+        serve, ui: What serves the page; ``None`` finds it. Where no page is installed those commands are
+            not there.
     """
+    if serve is None:
+        serve, ui = _page_commands()
     parser = _parser(with_page=serve is not None)
     words = list(sys.argv[1:] if argv is None else argv)
     if serve is not None and (
@@ -47,6 +51,15 @@ def main(
         return _run(options, settings, serve, ui)
     except (SettingsError, CannotListen) as problem:
         return complain(str(problem))
+
+
+def _page_commands() -> tuple[PageCommand | None, PageCommand | None]:
+    """The front door's two commands. By name, at run time: the backend works without a page."""
+    try:
+        front_door = importlib.import_module("app.__main__")
+    except ModuleNotFoundError:
+        return None, None
+    return front_door.serve, front_door.ui
 
 
 def complain(message: str, hint: str = "") -> int:
@@ -168,7 +181,9 @@ def _add_models(commands: Any) -> None:
     models.add_parser("list", help="what is there and what is missing")
     fetch = models.add_parser("fetch", help="fetch models, resumable, each checked by its SHA-256")
     fetch.add_argument("names", nargs="*", help="which; without names the ones the page waits for")
-    fetch.add_argument("--all", action="store_true", help="every model of the catalog")
+    group = fetch.add_mutually_exclusive_group()
+    group.add_argument("--start", action="store_true", help="the ones the page waits for (the default)")
+    group.add_argument("--all", action="store_true", help="every model of the catalog")
     fetch.add_argument(
         "--from", dest="folders", action="append", default=[], metavar="FOLDER", help="look here first"
     )

@@ -36,12 +36,19 @@ class Context:
 
 
 def build(
-    prompt: str, messages: Sequence[Message], workflow: Workflow, step: Step, outputs: Mapping[str, str]
+    prompt: str,
+    messages: Sequence[Message],
+    workflow: Workflow,
+    step: Step,
+    outputs: Mapping[str, str],
+    *,
+    system: str = "",
 ) -> Context:
     """Builds what ``step`` is sent.
 
     ``messages`` are earlier turns of the conversation, without the prompt; ``outputs`` maps step ids to
     outputs and must hold every step on the access list (``KeyError`` otherwise). Others in it are ignored.
+    ``system`` is what the worker's pool entry tells it before any task; it comes before the conversation's.
     """
     seen = [workflow.step(step_id) for step_id in step.access]
     visible = tuple(
@@ -51,7 +58,8 @@ def build(
         for each in seen
     )
     parts = Parts(question=prompt, instruction=step.instruction, visible=visible)
-    system = "\n\n".join(each.content for each in messages if each.role == "system" and each.content)
+    said = [system, *(each.content for each in messages if each.role == "system")]
+    system = "\n\n".join(each for each in said if each)
     turns = [each for each in messages if each.role != "system"]
     sent = [Message(role="system", content=system)] if system else []
     sent.append(Message(role="user", content=_user_text(parts, turns)))

@@ -43,7 +43,7 @@ async def complete(work: Work, outcomes: Mapping[str, Outcome]) -> None:
         await work.journal.write_last(event)
         return
     limit = next((each for each in work.errors.values() if each.kind == "limit_reached"), None)
-    first = next(step for step in work.workflow.steps if outcomes[step.step_id] == "failed")
+    first = next(step for step in work.workflow.steps if step.step_id in work.errors)
     error = work.errors[first.step_id]
     said = StepError(
         kind="step_failed",

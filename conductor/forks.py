@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conductor import context
 from conductor.asking import Asking, check_workers, invalid
 from conductor.earlier import Earlier
 from conductor.estimate import estimate
@@ -68,7 +67,7 @@ class Forks:
         for step in workflow.steps:
             if not terms.may_reuse(step.step_id) or any(seen not in outputs for seen in step.access):
                 continue
-            sent = context.build(created.prompt, created.messages, workflow, step, outputs)
+            sent = terms.context(workflow, step, outputs)
             key = terms.key(workflow, step, sent.messages)
             found = await earlier.find(key, step, sent.messages) if key is not None else None
             if found is not None:

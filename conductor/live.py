@@ -8,7 +8,7 @@ loses its backlog and is brought up to date again from the store, exactly as if 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 
 from conductor.drafts import Draft, Saving
 from conductor_client.events import Frame, RunEvent
@@ -148,14 +148,11 @@ class Hub:
                     items = subscriber.take()
                     if not items and run_id not in self._runs:
                         break  # another process executes it, or nobody: the store knows
-                    for item in items:
-                        if isinstance(item, Frame):
-                            yield item
-                        elif item.seq > after or not item.seq:
-                            after = item.seq or after
-                            yield item
-                            if _is_end(item):
-                                return
+                    for item in _unknown(items, after):
+                        after = getattr(item, "seq", 0) or after
+                        yield item
+                        if _is_end(item):
+                            return
         finally:
             watching = self._subscribers[run_id]
             watching.discard(subscriber)
@@ -172,11 +169,7 @@ class Hub:
         for draft in drafts:
             draft.mark_shown()
         last = max((event.seq for event in stored), default=after)
-        later = [
-            item
-            for item in subscriber.take()
-            if not isinstance(item, Frame) and (item.seq > last or not item.seq)
-        ]
+        later = [item for item in _unknown(subscriber.take(), last) if not isinstance(item, Frame)]
         return [*stored, *later, *(frame for draft in drafts for frame in draft.whole_frames())]
 
     async def _was_the_end(self, run_id: str, seq: int) -> bool:
@@ -206,6 +199,13 @@ class Hub:
             for frame in draft.new_frames():
                 for subscriber in self._subscribers.get(run_id, ()):
                     subscriber.put(frame)
+
+
+def _unknown(items: Iterable[Item], after: int) -> Iterator[Item]:
+    """Frames, events above ``after``, and those that could not be stored."""
+    for item in items:
+        if isinstance(item, Frame) or item.seq > after or not item.seq:
+            yield item
 
 
 def _is_end(item: Item) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 
-from conductor import context
 from conductor.attempts import Attempts, Done, Failed
 from conductor.context import Context
 from conductor.limits import LimitReached
@@ -38,8 +37,7 @@ class Steps:
     async def execute(self, step: Step) -> Outcome:
         """Runs or reuses a step whose access list is there. Raises only when cancelled or out of store."""
         work = self._work
-        created = work.created
-        sent = context.build(created.prompt, created.messages, self._workflow, step, work.outputs)
+        sent = work.terms.context(self._workflow, step, work.outputs)
         worker = work.terms.workers.get(step.worker)
         key = work.terms.key(self._workflow, step, sent.messages)
         if key is not None and work.find is not None and work.terms.may_reuse(step.step_id):
@@ -78,8 +76,8 @@ class Steps:
 
     async def keep_result(self, step: Step, done: StoredResult) -> None:
         """Makes an answer of an earlier process findable by its key, should it have died before that."""
-        created, terms = self._work.created, self._work.terms
-        sent = context.build(created.prompt, created.messages, self._workflow, step, self._work.outputs)
+        terms = self._work.terms
+        sent = terms.context(self._workflow, step, self._work.outputs)
         key = terms.key(self._workflow, step, sent.messages)
         if key is not None:
             await self._means.store.put_result(key, done)

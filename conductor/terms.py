@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conductor.context import Context, build
 from conductor.limits import output_cap
 from conductor.providers.base import Worker
 from conductor.reuse import is_fresh, result_key, sample_index
@@ -44,6 +45,12 @@ class Terms:
         caps = [each for each in (cap, asked) if each is not None]
         return min(caps, default=None)
 
+    def context(self, workflow: Workflow, step: Step, outputs: Mapping[str, str]) -> Context:
+        """What a step is sent, given the outputs of those it sees. ``KeyError`` when one is missing."""
+        worker = self.workers.get(step.worker)
+        system = worker.system if worker is not None else ""
+        return build(self.created.prompt, self.created.messages, workflow, step, outputs, system=system)
+
     def may_reuse(self, step_id: str) -> bool:
         """Whether an earlier answer may stand for this step."""
         is_related = self.created.parent_run is not None or self.created.reuse
@@ -78,6 +85,7 @@ def frozen_workers(snapshot: Sequence[WorkerInfo], pool: Sequence[Worker]) -> di
             found[info.name] = replace(
                 worker,
                 model=info.model,
+                system=info.system,
                 settings=info.settings,
                 max_output_tokens=info.max_output_tokens,
                 fallback=info.fallback,

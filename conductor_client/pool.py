@@ -23,6 +23,8 @@ class WorkerInfo(Value):
     host: str | None = None
     """Host of its ``base_url``, without path, user or query."""
     description: str = ""
+    system: str = ""
+    """What it is told before every task."""
     tags: tuple[str, ...] = ()
     settings: Mapping[str, Any] = Field(default_factory=dict)
     max_output_tokens: int | None = None

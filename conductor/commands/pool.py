@@ -11,7 +11,7 @@ from conductor.settings import Settings
 
 
 def check(name: str | None, settings: Settings) -> int:
-    """Checks the file, pool name or configured pool; exit code 1 when it has mistakes or no worker is ready."""
+    """Checks a file, a named pool or the configured one; exit code 1 for a mistake or no ready worker."""
     chosen = dataclasses.replace(settings, pool=name) if name else settings
     try:
         view = PoolShelf(chosen).view()

@@ -17,7 +17,7 @@ from conductor.commands.telling import Telling, summary
 from conductor.settings import Settings
 from conductor_client.api import RunRequest
 from conductor_client.client import ConductorClient
-from conductor_client.errors import ConductorError, ConnectionFailed, TimedOut
+from conductor_client.errors import ConductorError, ConnectionFailed, StatusError, TimedOut
 from conductor_client.run_state import RunState
 
 
@@ -68,6 +68,10 @@ def _answers(client: ConductorClient) -> bool:
         client.health()
     except (ConnectionFailed, TimedOut):
         return False
+    except StatusError as problem:
+        if problem.kind in ("unknown", "unreadable"):
+            return False  # another program has the port
+        raise
     return True
 
 

@@ -1,6 +1,6 @@
 """DBOS Transact on one SQLite file: a durable workflow with one preemptible step per run.
 
-The only module that imports dbos; importing it takes a second, so others do that late and in a thread. DBOS
+The only module that imports dbos, which takes a second and 45 MB, so it does that when it is opened. DBOS
 lives on an event loop in a thread of its own: it puts its thread pool in place of that of any loop it is
 called from, and takes it away when it ends.
 """
@@ -12,10 +12,10 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import sqlalchemy
-from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 STORED_FORM = "1"
 """Version of what is stored with DBOS. A pending run is taken up by the same version only, so this changes
@@ -35,7 +35,7 @@ class Recorder:
     def __init__(self, path: Path, executor_id: str, join: Callable[[str], Awaitable[None]]) -> None:
         self._path, self._executor_id, self._join = path, executor_id, join
         self._workflow: Any = None
-        self._engine: sqlalchemy.Engine | None = None
+        self._engine: Engine | None = None
 
     def open(self) -> None:
         """Creates or upgrades the tables and starts to listen. Takes its time: not for an event loop."""
@@ -56,6 +56,8 @@ class Recorder:
 
     def cancel(self, run_id: str) -> None:
         """Tells whichever process executes the run; it looks each second."""
+        from dbos import DBOS
+
         asyncio.run_coroutine_threadsafe(DBOS.cancel_workflow_async(run_id), self._loop)
 
     def close(self) -> None:
@@ -69,6 +71,8 @@ class Recorder:
             _turn.release()
 
     async def _launch(self) -> None:
+        from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
+
         url = f"sqlite:///{self._path}"
         self._engine = _wal_engine(url)
         config: DBOSConfig = {
@@ -79,6 +83,7 @@ class Recorder:
             "executor_id": self._executor_id,
             "serializer": DBOSPortableJSONSerializer(),
             "log_level": "ERROR",
+            "max_executor_threads": 8,  # unbounded by default: a burst of 200 runs would start 200 threads
             "notification_listener_polling_interval_sec": 0.25,  # what closing waits for; we send none
         }
         DBOS(config=config)
@@ -91,6 +96,8 @@ class Recorder:
         DBOS.launch()
 
     async def _start(self, run_id: str) -> None:
+        from dbos import DBOS, SetWorkflowID
+
         try:
             with SetWorkflowID(run_id):
                 await DBOS.start_workflow_async(self._workflow, run_id)
@@ -98,6 +105,8 @@ class Recorder:
             log.exception("run %s goes on, but could not be recorded", run_id)
 
     async def _shut_down(self) -> None:
+        from dbos import DBOS
+
         logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what is cut short here is taken up later
         give_up = self._loop.time() + SHUT_DOWN_S
         while (tasks := asyncio.all_tasks() - {asyncio.current_task()}) and self._loop.time() < give_up:
@@ -109,8 +118,10 @@ class Recorder:
             self._engine.dispose()
 
 
-def _wal_engine(url: str) -> sqlalchemy.Engine:
+def _wal_engine(url: str) -> Engine:
     """DBOS leaves SQLite on its rollback journal, which makes each of its steps five times slower."""
+    import sqlalchemy
+
     engine = sqlalchemy.create_engine(url)
 
     @sqlalchemy.event.listens_for(engine, "connect")

@@ -13,13 +13,11 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from conductor.engine.claims import Claims
+from conductor.engine.dbos_engine import Recorder
 from conductor.engine.local import Executes, LocalEngine
-
-if TYPE_CHECKING:
-    from conductor.engine.dbos_engine import Recorder
 
 T = TypeVar("T")
 OPEN_AFTER_S = 3.0
@@ -115,8 +113,6 @@ class RecordedEngine(LocalEngine):
 
     def _open_recorder(self) -> None:
         """In a thread, since importing dbos takes a second."""
-        from conductor.engine.dbos_engine import Recorder
-
         recorder = Recorder(self._path, self._executor_id, self._join)
         recorder.open()
         with self._handing_over:

@@ -59,6 +59,8 @@ MAX_LINES = 100
 MAX_JOINED_LINES = 20
 
 FENCE = re.compile(r"```[^\S\n]*([\w+#-]*)[^\S\n]*\n?(.*?)(?:```|\Z)", re.DOTALL)
+RESULT_NAMES = frozenset(("output", "out", "text", "txt", "plaintext", "console", "result"))
+BARE_RESULT = re.compile(r"[-+$€£]?\s*\d[\d.,\s]*(?:%|[A-Za-z€$£°]+)?")
 INLINE_CODE = re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)")
 FORMULA = re.compile(
     r"\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]|\$\$(.{1,500}?)\$\$|\$([^$\n]{0,200}\\[^$\n]{0,200})\$",
@@ -75,11 +77,22 @@ def fenced_blocks(text: str) -> list[tuple[str, str]]:
     return [(language.lower(), block.strip("\n")) for language, block in FENCE.findall(text) if block.strip()]
 
 
+def code_blocks(text: str) -> list[tuple[str, str]]:
+    """The fences that hold code. Models like to add what they imagine it prints; that is left out."""
+    blocks = fenced_blocks(text)
+    code = [(language, block) for language, block in blocks if not _is_result(language, block)]
+    return code or blocks
+
+
+def _is_result(language: str, block: str) -> bool:
+    return language in RESULT_NAMES or (not language and BARE_RESULT.fullmatch(block.strip()) is not None)
+
+
 def candidates(text: str) -> Iterator[str]:
     """Texts that may be the expression meant, the surest first. Each may turn out to have no value."""
     text = text[:MAX_TEXT_CHARACTERS]
     guesses: list[str] = []
-    for _, block in reversed(fenced_blocks(text)):
+    for _, block in reversed(code_blocks(text)):
         yield from _of_lines(block, guesses)
     prose = FENCE.sub("\n", text)
     for code in reversed(INLINE_CODE.findall(prose)):

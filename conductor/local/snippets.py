@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from conductor.local.expressions import fenced_blocks
+from conductor.local.expressions import code_blocks
 
 MAX_LINES = 400
 MAX_PARSES = 60
@@ -19,7 +19,7 @@ INLINE_PRINT = re.compile(r"\bprint\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 
 def find_code(text: str) -> tuple[str, str] | None:
     """The code a text gives to run, as `(language, code)`: its last fence, else its first piece of Python."""
-    if blocks := fenced_blocks(text):
+    if blocks := code_blocks(text):
         language, code = blocks[-1]
         return language, _without_prompts(code)
     unfenced = _unfenced(text)
@@ -55,7 +55,7 @@ def find_expression(text: str) -> str | None:
 
 
 def _only_code(text: str) -> str:
-    blocks = fenced_blocks(text)
+    blocks = code_blocks(text)
     return _without_prompts(blocks[-1][1] if blocks else text.strip().strip("`").strip())
 
 

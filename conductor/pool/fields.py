@@ -142,6 +142,7 @@ WORKER: dict[str, Field] = {
     "max_output_tokens": (_whole(1, 10_000_000), "a whole number from 1"),
     "concurrency": (_whole(1, 10_000), "a whole number from 1"),
     "tags": (_tags, "a list of words"),
+    "system": (_text(4000), "what the worker is told before every task, at most 4000 characters"),
     "description": (_text(1000), "a line of text, at most 1000 characters"),
     "settings": (_table, "a table such as { temperature = 0.2 }"),
     "profile": (_table, "a table"),

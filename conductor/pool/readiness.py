@@ -66,6 +66,7 @@ def worker_info(worker: Worker, models_dir: Path, environ: Mapping[str, str] = o
         model=worker.model,
         host=_shown_host(worker),
         description=worker.description,
+        system=worker.system,
         tags=worker.tags,
         settings=dict(worker.settings),
         max_output_tokens=worker.max_output_tokens,

@@ -28,6 +28,8 @@ class Worker:
     concurrency: int = 4
     tags: tuple[str, ...] = ()
     description: str = ""
+    system: str = ""
+    """What it is told before every task, as the system message."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     profile: Mapping[str, Any] = field(default_factory=dict)
     price: Mapping[str, str] | None = None

@@ -64,9 +64,7 @@ def run_url(connection: HTTPConnection, settings: Settings, run_id: str) -> str:
 
 
 def check_size(request: PlanRequest) -> None:
-    """Refuses an empty prompt and one over the limit, before anything is stored or spent."""
-    if not request.prompt.strip():
-        raise errors.refused(422, "The prompt is empty.", hint="Write what you want to know or to have done.")
+    """Refuses a prompt over the limit as too large, before the backend looks at it."""
     n_bytes = len(request.prompt.encode()) + sum(
         len(message.content.encode()) for message in request.messages
     )

@@ -22,13 +22,13 @@ from conductor.settings import Settings
 
 def serve_api(settings: Settings) -> int:
     """Serves until Ctrl-C and gives the exit code. Raises ``CannotListen`` when the port cannot be had."""
-    sock = bind(settings.host, settings.port)
-    address = settings.public_url or address_of(sock)
+    with bind(settings.host, settings.port) as sock:
+        address = settings.public_url or address_of(sock)
 
-    def announce(_: Callable[[], None]) -> None:
-        print(f"The API of Conductor Studio is at {address}/api/docs   Stop: Ctrl-C", flush=True)
+        def announce(_: Callable[[], None]) -> None:
+            print(f"The API of Conductor Studio is at {address}/api/docs   Stop: Ctrl-C", flush=True)
 
-    return run_until_stopped(_serve(settings, sock, announce))
+        return run_until_stopped(_serve(settings, sock, announce))
 
 
 async def _serve(
@@ -68,7 +68,8 @@ def in_a_thread(settings: Settings) -> Iterator[str | None]:
 
     def work() -> None:
         try:
-            asyncio.run(_serve(settings, sock, ready))
+            with sock:
+                asyncio.run(_serve(settings, sock, ready))
         finally:
             settled.set()
 

@@ -98,7 +98,19 @@ class Guard:
         elif scope["path"] in login.PATHS and scope["type"] == "http":
             await self._login(scope, receive, send)
         else:
-            await self.app(scope, receive, send)
+            await self.app(self._as_reached(scope, headers), receive, send)
+
+    def _as_reached(self, scope: Scope, headers: Headers) -> Scope:
+        """The request with the host people see, when a proxy put another in its place.
+
+        Streamlit compares Origin and Host once more, and where they differ it would ask a web service for
+        this machine's public address.
+        """
+        origin, public = headers.get("origin"), self.access.public_url
+        if public is None or origin is None or not self.access.knows_origin(origin, headers.get("host", "")):
+            return scope
+        others = [(name, value) for name, value in scope["headers"] if name != b"host"]
+        return {**scope, "headers": [(b"host", urlsplit(origin).netloc.encode("latin-1")), *others]}
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         """Why this request goes no further; ``None`` when it does, with its rights in the scope."""

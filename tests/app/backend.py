@@ -24,7 +24,8 @@ PATIENCE_S = 20.0
 
 def _lists(*steps: tuple[int, str, Sequence[int]]) -> str:
     models, said, access = zip(*steps, strict=True)
-    return f"I would check it.\n\nmodel_id = {list(models)}\nsubtasks = {list(said)}\naccess_list = {[list(a) for a in access]}"
+    lists = f"model_id = {list(models)}\nsubtasks = {list(said)}\naccess_list = {list(map(list, access))}"
+    return f"I would check it.\n\n{lists}"
 
 
 PLANS = {
@@ -61,7 +62,9 @@ name = "fails"
 provider = "scripted"
 model = "scripted-fails"
 {FREE}
-profile.script = [{{ text = "I can not do this", fail = "refused", fail_after = 2, fail_message = "The worker refused." }}]
+profile.script = [
+  {{ text = "I can not do this", fail = "refused", fail_after = 2, fail_message = "The worker refused." }},
+]
 
 [[worker]]
 name = "silent"

@@ -61,13 +61,13 @@ def backend(serve: Serve) -> Backend:
 
 @pytest.fixture
 def page() -> Page:
-    """Opens the app at a page (its file's name) with query parameters; it is drawn without an exception."""
+    """Opens the app at a page (its file's name), at a run; it is drawn without an exception."""
 
-    def opened(name: str = "studio", **query: str) -> AppTest:
+    def opened(name: str = "studio", *, run: str | None = None, conductor: str = PLANNER) -> AppTest:
         at = AppTest.from_file(str(SCRIPT), default_timeout=30)
-        at.session_state[state.CONDUCTOR] = PLANNER
-        for key, value in query.items():
-            at.query_params[key] = value
+        at.session_state[state.CONDUCTOR] = conductor
+        if run is not None:
+            at.query_params["run"] = run
         at.run()
         if name != "studio":
             at.switch_page(f"views/{name}.py").run()

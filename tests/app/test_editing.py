@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from app import state
@@ -222,7 +224,11 @@ def test_an_import_with_unknown_workers_asks_who_does_their_steps(page: Page, ba
     at.text_area(key="library.text").set_value("not a workflow")
     at.button(key="library.import").click().run()
     assert "No workflow could be read" in texts(at)
-    text = 'flowchart TD\n  s1["stranger: Do it"]\n  s2["echo: Check it"]\n  s1 --> s2\n'
+    steps = [
+        {"worker": "stranger", "instruction": "Do it"},
+        {"worker": "echo", "instruction": "Check it", "access": [0]},
+    ]
+    text = json.dumps({"steps": steps})
     at.text_area(key="library.text").set_value(text)
     at.button(key="library.import").click().run()
     assert not at.exception

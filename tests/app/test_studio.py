@@ -60,9 +60,7 @@ def test_a_conductor_that_is_not_ready_says_why(page: Page, backend: Backend) ->
 
 
 def test_a_ready_conductor_is_chosen_at_first(page: Page, backend: Backend) -> None:
-    at = page()
-    at.session_state[state.CONDUCTOR] = "no such conductor"
-    at.run()
+    at = page(conductor="no such conductor")
     assert not at.button(key="studio.go").disabled
 
 
@@ -155,12 +153,6 @@ def test_the_form_s_choices_go_with_the_request(page: Page, backend: Backend) ->
 
 
 # Planning first
-
-
-def planned(page: Page) -> object:
-    at = typed(page)
-    at.toggle(key=state.PLAN_FIRST).set_value(True)
-    return go(at)
 
 
 def test_plan_first_executes_nothing_until_run_is_pressed(page: Page, backend: Backend) -> None:

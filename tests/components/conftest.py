@@ -12,8 +12,9 @@ from tests.chromium import FLAGS, chromium_path
 from .harness import running_server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Chromium, for one module only: while Playwright is open it holds the loop that async tests need."""
     path = chromium_path()
     if path is None:
         pytest.skip("there is no Chromium on this machine")

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of a stream, then a new process: no finished step is called again, nothing is lost."""
+"""kill -9 in the middle of a stream, then a new process: no finished step called again, nothing lost."""
 
 from __future__ import annotations
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from pathlib import Path
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conductor_client.run_state import fold
+from conductor_client.workflow import Workflow, workflow_of
 from tests.conductor.stage import Stage, scripted
+from tests.strategies import WORKERS, workflows
 
 
 async def test_a_run_shows_what_each_step_was_sent_and_answered(tmp_path: Path) -> None:
@@ -148,3 +155,56 @@ async def test_whoever_comes_late_gets_the_text_so_far(tmp_path: Path) -> None:
                 text = item.text if item.offset == 0 else text + item.text
         state = await stage.ended(run_id)
     assert state.final_output is not None and state.final_output.startswith(text) and len(text) > 100
+
+
+@given(workflows(max_steps=7), st.sets(st.sampled_from(WORKERS)), st.integers(0, 3))
+@settings(max_examples=20, deadline=None)
+def test_whatever_fails_every_step_ends_once_and_the_run_tells_the_truth(
+    workflow: Workflow, failing: set[str], slowness: int
+) -> None:
+    async def scenario(folder: Path) -> None:
+        workers = [
+            scripted(
+                name,
+                {"fail": "refused"} if name in failing else {"tokens": 3},
+                {"text": "never"},
+                model="demo",
+            )
+            for name in WORKERS
+        ]
+        async with Stage(folder, *workers) as stage:
+            run_id = await stage.start(workflow)
+            await asyncio.sleep(slowness / 1000)
+            state = await stage.ended(run_id)
+            events = await stage.store.events(run_id)
+        assert fold(events) == state
+        last_words = {"step_finished", "step_failed", "step_skipped"}
+        ended = [event.step_id for event in events if event.kind in last_words]  # type: ignore[union-attr]
+        assert sorted(ended) == sorted(step.step_id for step in workflow.steps)
+        for step in workflow.steps:
+            seen = [state.steps[each].status for each in step.access]
+            if any(status != "succeeded" for status in seen):
+                expected = "skipped"
+            else:
+                expected = "failed" if step.worker in failing else "succeeded"
+            assert state.steps[step.step_id].status == expected
+        is_good = all(step.status == "succeeded" for step in state.steps.values())
+        assert state.status == ("succeeded" if is_good else "failed")
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(scenario(Path(folder)))
+
+
+async def test_a_prompt_of_a_megabyte_goes_through(tmp_path: Path) -> None:
+    prompt = "long prompt " * 90_000
+    async with Stage(tmp_path, scripted("a", {"text": "x"})) as stage:
+        state = await stage.run(workflow_of(prompt, [("a", "one", []), ("a", "two", [0])]))
+    assert state.status == "succeeded" and prompt in state.steps["s2"].messages[-1].content
+
+
+async def test_an_answer_of_twenty_megabytes_is_kept_whole(tmp_path: Path) -> None:
+    text = "0123456789abcdef " * 1_200_000
+    async with Stage(tmp_path, scripted("a", {"text": text})) as stage:
+        run_id = await stage.start([("a", "one", [])])
+        state = await stage.ended(run_id)
+    assert state.final_output == text

@@ -43,7 +43,8 @@ async def completions(
     idempotency_key: Annotated[str | None, Header()] = None,
 ) -> Response:
     """Whole or as a stream, with `conductor_run: {run_id, url}` beside the answer."""
-    conductor = chat.conductor_for(request.model, await studio.conductors(None), await studio.pool_view(None))
+    conductors = await studio.conductors(None) if request.model in (chat.MINI, chat.ULTRA) else ()
+    conductor = chat.conductor_for(request.model, conductors, await studio.pool_view(None))
     asked = chat.run_request(request, conductor, idempotency_key)
     check_size(asked)
     run_id, _ = await studio.start_run(asked)

@@ -39,6 +39,10 @@ async def calculate(
         ("```python\n6 * 7", "42"),
         ("The expression is `(5*3)+2`.", "17"),
         ("`print(6*7)`", "42"),
+        # what the model imagines the code prints is no answer
+        ("```python\ntrays = 12\nrolls = 8\nprint(trays * rolls - 75)\n```\nIt prints:\n```\n5\n```", "21"),
+        ("```python\n12 * 8 - 75\n```\n```output\n104\n```", "21"),
+        ("Result:\n```\n42\n```", "42"),
         # equations: the side to compute, not the guess
         ("12 * 3 + 5 = 40", "41"),
         ("12*3+5=", "41"),

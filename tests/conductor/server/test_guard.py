@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from conductor.server.guard import NOT_ALLOWED, RIGHTS, Access, Guard
@@ -84,6 +86,19 @@ def test_public_address_is_a_name_of_ours() -> None:
     access = Access(public_url="https://studio.example.org")
     headers = {"Host": "studio.example.org", "Origin": "https://studio.example.org"}
     assert visitor(access).post("/api/runs", headers=headers).text == "POST all"
+
+
+def test_proxy_that_changes_the_host_is_no_other_site() -> None:
+    async def said(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse(Headers(scope=scope)["host"])(scope, receive, send)
+
+    access = Access(token=TOKEN, public_url="https://studio.example.org")
+    client = TestClient(Guard(said, access), base_url=HERE)
+    headers = {**BEARER, "Origin": "https://studio.example.org"}
+    assert client.post("/api/runs", headers=headers).text == "studio.example.org"
+    assert (
+        client.post("/api/runs", headers={**BEARER, "Origin": "https://evil.example"}).text != "evil.example"
+    )
 
 
 @pytest.mark.parametrize(
