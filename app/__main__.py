@@ -73,14 +73,20 @@ async def _whole_house(
         door.hold(address, internal_token)
         app = Front(create_app(studio, settings, streams), PREFIXES, _page(settings, sock))
         guard = Guard(app, access_of(settings, internal_token))
-        announce, fetching = _announcement(settings, address, open_browser=open_browser), set()
+        announce = _announcement(settings, address, open_browser=open_browser)
+        behind: set[asyncio.Task[None]] = set()
 
         def ready(stop: object) -> None:
             announce(stop)
+            behind.add(asyncio.create_task(studio.warm_up()))
             if models_behind:
-                fetching.add(asyncio.create_task(_fetch_missing(studio)))
+                behind.add(asyncio.create_task(_fetch_missing(studio)))
 
-        return 0 if await serve_asgi(guard, sock, on_stop=streams.end, on_ready=ready) else 1
+        try:
+            return 0 if await serve_asgi(guard, sock, on_stop=streams.end, on_ready=ready) else 1
+        finally:
+            for task in behind:
+                task.cancel()
 
 
 async def _page_only(settings: Settings, sock: socket.socket, *, open_browser: bool) -> int:

@@ -54,10 +54,11 @@ def draw(subject: Subject) -> None:
         known = subject.run.steps.get(step.step_id) if subject.run else None
         _head(step, known)
         sections = [name for name in SECTIONS if name == "edit" or known is not None]
+        if state.value("inspector.section") not in sections:
+            state.put("inspector.section", "edit" if known is None or known.status == "waiting" else "output")
         section = st.segmented_control(
             text("studio.inspector_sections"),
             sections,
-            default="edit" if known is None or known.output is None else "output",
             required=True,
             format_func=lambda name: text(f"studio.section_{name}"),
             key="inspector.section",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import commands, library, readiness, resources, state
+from app import commands, library, pool_choice, readiness, resources, state
 from app.figures import shortened
 from app.markdown import literal
 from app.readiness import Obstacle
@@ -115,10 +115,7 @@ def _workers(pool: PoolView) -> None:
     n = len(readiness.usable(pool, chosen))
     label = text("studio.workers_chosen", n=n) if chosen else text("studio.workers_all", n=n)
     with st.popover(label, icon=":material/group_work:"):
-        if len(pool.pools) > 1:
-            if state.value(state.POOL) not in pool.pools:
-                state.put(state.POOL, pool.name)
-            st.selectbox(text("studio.pool"), pool.pools, key=state.POOL, persist_state="session", width=320)
+        pool_choice.draw(pool, key="studio.pool_choice", width=320)
         st.multiselect(
             text("studio.workers"),
             [worker.name for worker in pool.workers],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import streamlit as st
 
@@ -68,7 +67,7 @@ def draw_undo() -> None:
     gone = state.deleted()
     if gone is None:
         st.rerun()
-    left = max(1, math.ceil(gone.until - time.monotonic()))
+    left = max(1, math.ceil(state.seconds_left(gone)))
     with st.container(horizontal=True, vertical_alignment="center", border=True, gap="small", key="undo"):
         st.markdown(text("history.deleted", prompt=literal(shortened(gone.prompt, 60))))
         st.space("stretch")

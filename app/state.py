@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 import streamlit as st
@@ -25,7 +25,7 @@ from conductor_client.workflow import Workflow
 GRAPH = "workflow_graph"
 PROMPT = "studio.prompt"
 CONDUCTOR = "studio.conductor"
-POOL = "studio.pool"
+POOL = "_chosen_pool"
 WORKERS = "studio.workers"
 PLAN_FIRST = "studio.plan_first"
 MAX_STEPS = "studio.max_steps"
@@ -86,7 +86,7 @@ class Deleted:
 
     run_id: str
     prompt: str
-    until: float = field(default_factory=lambda: time.monotonic() + 10)
+    until: float = field(default_factory=lambda: monotonic() + 10)
 
 
 # The address
@@ -325,10 +325,15 @@ def take_notices() -> tuple[Notice, ...]:
 # History
 
 
+def seconds_left(gone: Deleted) -> float:
+    """For how long a deletion can still be undone."""
+    return gone.until - monotonic()
+
+
 def deleted() -> Deleted | None:
     """The run deleted last, while it can still be brought back."""
     held = st.session_state.get(_DELETED)
-    return held if isinstance(held, Deleted) and held.until > time.monotonic() else None
+    return held if isinstance(held, Deleted) and held.until > monotonic() else None
 
 
 def note_deleted(gone: Deleted | None) -> None:

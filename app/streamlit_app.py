@@ -10,11 +10,13 @@ from conductor_client.catalogue import text
 
 VIEWS = Path(__file__).with_name("views")
 LOGO = Path(__file__).with_name("logo.svg")
+ICON = Path(__file__).with_name("icon.svg")
+"""A file, since Streamlit fetches a tab's icon that is only named from a server elsewhere."""
 
 
 def main() -> None:
     """Draws the page that the address names."""
-    st.set_page_config(page_title=text("common.product"), page_icon=":material/account_tree:", layout="wide")
+    st.set_page_config(page_title=text("common.product"), page_icon=ICON, layout="wide")
     page = st.navigation(
         [
             st.Page(

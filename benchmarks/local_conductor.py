@@ -19,6 +19,7 @@ from pathlib import Path
 
 from conductor.local import weights
 from conductor.local.catalog import default_models_dir
+from conductor.conductors.local import UNCALCULATED
 from conductor.local.conductor_prompt import PoolWorker, conductor_messages
 from conductor.local.grammar import plan_grammar, worker_letters
 from conductor.local.plan_lines import PlanLine, letter_choices, read_plan_lines
@@ -157,11 +158,11 @@ def plan_shape(lines: list[PlanLine], pool: tuple[PoolWorker, ...], prompt: str)
     roles = dict(zip(worker_letters(len(pool)), (worker.role for worker in pool), strict=True))
     written = [SHAPE_LETTERS[roles[line.letter]] + "".join(map(str, line.access)) for line in lines]
     last = lines[-1].instruction.lower()
-    # An expression nobody calculates is no answer, whatever the workers are.
-    is_left_over = written[-1].startswith("L") and "python expression" in last
+    if written[-1].startswith("L") and UNCALCULATED.search(last) and len(written) < MAX_STEPS:
+        written.append(f"C{len(written)}")  # what LocalConductor adds, and tells
     words, asked = (set(re.findall("[a-z]+", text)) for text in (last, prompt.lower()))
     is_copied = bool(EXAMPLE_TOPICS & words - asked)
-    return " ".join(written) + (" (left over)" if is_left_over else " (copied)" if is_copied else "")
+    return " ".join(written) + (" (copied)" if is_copied else "")
 
 
 async def measure(

@@ -12,6 +12,7 @@ from typing import Any, Self
 from conductor import forks as forking
 from conductor.asking import Asking, invalid, not_found, refusal, workflow_of_request
 from conductor.conductors import list_conductors
+from conductor.conductors.local import LocalConductor
 from conductor.drafts import Draft
 from conductor.engine import Engine, open_engine
 from conductor.imports import import_reply
@@ -98,6 +99,18 @@ class Studio:
         await studio.engine.resume_unfinished()
         studio._purge_after(0.0)
         return studio
+
+    async def warm_up(self) -> None:
+        """Lets a local default conductor read the fixed part of its prompt, so that the first plan is quick.
+
+        Does nothing with any other conductor, and says nothing when it fails: the first plan will say it.
+        """
+        with contextlib.suppress(StatusError, WorkerError):
+            asked = self._asking.plan(PlanRequest(prompt="?"))
+            if isinstance(asked.conductor, LocalConductor):
+                await asked.conductor.warm_up(
+                    asked.workers, lambda call: self._providers.provider_for(call.worker).stream(call)
+                )
 
     async def close(self) -> None:
         """Stops what runs, to be resumed by the next process, and lets go of files and sockets."""

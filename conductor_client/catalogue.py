@@ -1,7 +1,7 @@
 """Every string a person reads, by key: one folder of JSON files, one file per area of the product.
 
-A key begins with its area (``studio.run`` stands in ``studio.json``). A text names its values in braces; texts
-that depend on a number come as two keys, ``….one`` and ``….other``, read through :func:`counted`.
+A key begins with its area (``studio.run`` stands in ``studio.json``). A text names its values in braces; one
+that depends on a number comes as two keys, ``….one`` and ``….other``, read through :func:`counted`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from urllib.parse import quote
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from . import errors
 from .api import (
@@ -35,7 +35,7 @@ from .events import Frame, RunEvent, event_from_dict, event_from_json
 from .plan import Plan
 from .pool import ConductorInfo, ModelState, PoolView
 from .run_state import RunState
-from .transport import Http, read, read_json
+from .transport import Http, read, read_json, unreadable
 
 if TYPE_CHECKING:
     from httpx import BaseTransport
@@ -207,7 +207,10 @@ class ConductorClient:
     def events(self, run_id: str, after: int = 0) -> tuple[RunEvent, ...]:
         """Stored events with ``seq`` above ``after``."""
         reply = self._http.send("GET", f"/api/runs/{_part(run_id)}/events", params={"after": after})
-        return tuple(event_from_dict(each) for each in read_json(reply))
+        try:
+            return tuple(event_from_dict(each) for each in read_json(reply))
+        except ValidationError as failure:
+            raise unreadable(f"GET {reply.request.url}") from failure
 
     def events_stream(self, run_id: str, after: int = 0) -> Iterator[RunEvent | Frame]:
         """Events after ``after`` and text as it is written, until the run has ended.
@@ -242,12 +245,15 @@ class ConductorClient:
         """One connection's items; ``None`` last when the server says that the run is over."""
         path = f"/api/runs/{_part(run_id)}/events/stream"
         for event in self._http.listen(path, params={"after": after}, silence_s=SILENCE_S):
-            if event.event == "frame":
-                yield Frame.model_validate_json(event.data)
-            elif event.event == "end":
-                yield None
-            elif event.event != "heartbeat":
-                yield event_from_json(event.data)
+            try:
+                if event.event == "frame":
+                    yield Frame.model_validate_json(event.data)
+                elif event.event == "end":
+                    yield None
+                elif event.event != "heartbeat":
+                    yield event_from_json(event.data)
+            except ValidationError as failure:
+                raise unreadable(f"GET {path} at {self.base_url}") from failure
 
     # In and out
 

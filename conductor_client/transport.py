@@ -124,7 +124,7 @@ def read_json(reply: httpx.Response) -> Any:
     try:
         return reply.json()
     except ValueError as failure:
-        raise _unreadable(reply) from failure
+        raise unreadable(_asked(reply), reply.status_code) from failure
 
 
 def read(values: TypeAdapter[T], reply: httpx.Response) -> T:
@@ -132,13 +132,18 @@ def read(values: TypeAdapter[T], reply: httpx.Response) -> T:
     try:
         return values.validate_json(reply.content)
     except ValidationError as failure:
-        raise _unreadable(reply) from failure
+        raise unreadable(_asked(reply), reply.status_code) from failure
 
 
-def _unreadable(reply: httpx.Response) -> errors.StatusError:
+def _asked(reply: httpx.Response) -> str:
+    return f"{reply.request.method} {reply.request.url}"
+
+
+def unreadable(asked: str, status_code: int = 200) -> errors.StatusError:
+    """The error for an answer in a form that is not known here; ``asked`` is method and address."""
     return errors.StatusError(
-        f"{reply.request.method} {reply.request.url} answered something this version does not understand.",
-        status_code=reply.status_code,
+        f"{asked} answered something this version does not understand.",
+        status_code=status_code,
         kind="unreadable",
         hint="Page and backend may be of different versions; update both.",
     )

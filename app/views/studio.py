@@ -23,7 +23,8 @@ def draw() -> None:
             workbench.draw()
         else:
             resources.draw_notices()
-    _follow_opened_run()
+    with resources.errors_shown():
+        _follow_opened_run()
     with hero:
         if is_hero:
             _welcome()
@@ -41,13 +42,15 @@ def _welcome() -> None:
 
 
 def _follow_opened_run() -> None:
-    """A run that is opened here puts its own prompt into the box, once; what is typed later stays."""
+    """A run that is opened here puts its prompt and conductor into the form, once; what is typed later stays."""
     run_id = state.run_id()
     if run_id is None:
         return
     known = state.known_run(run_id)
     if known is not None and state.is_newly_opened(run_id):
         state.put(state.PROMPT, known.prompt)
+        if known.conductor in {conductor.conductor_id for conductor in resources.conductors()}:
+            state.put(state.CONDUCTOR, known.conductor)
 
 
 def _make_plan() -> None:

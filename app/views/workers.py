@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import model_files, readiness, resources, state
+from app import model_files, pool_choice, readiness, resources, state
 from app.markdown import literal
 from app.worker_card import draw_card
 from conductor_client.catalogue import text
@@ -30,10 +30,7 @@ def draw() -> None:
 def _pool() -> PoolView:
     pool = resources.pool(state.value(state.POOL))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        if len(pool.pools) > 1:
-            if state.value(state.POOL) not in pool.pools:
-                state.put(state.POOL, pool.name)
-            st.selectbox(text("studio.pool"), pool.pools, key=state.POOL, persist_state="session", width=240)
+        pool_choice.draw(pool, key="workers.pool_choice", width=240)
         st.markdown(f"**{literal(pool.name)}** · {readiness.workers_line(pool)}", width="content")
         if pool.default_worker:
             st.caption(text("workers.default", worker=literal(pool.default_worker)), width="content")

@@ -5,7 +5,8 @@ It writes worker-first lines. The odds of each worker letter, at the moment it i
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Literal, cast, get_args
@@ -18,13 +19,15 @@ from conductor.local.grammar import MAX_WORKERS, plan_grammar, worker_letters
 from conductor.local.plan_lines import letter_choices
 from conductor.plan_rules import PlanRules
 from conductor.providers.base import Call, Completion, Delta, Notice, TokenLogprob, Worker, WorkerError
-from conductor_client.plan import Diagnostic, PlanOptions
+from conductor_client.plan import Diagnostic, PlannedStep, PlanOptions, Reading
 from conductor_client.workflow import Message
 
 PREFERRED_MODELS = ("qwen-0.5b", "qwen-1.5b", "smollm2-135m")
 """Base models, best first by `benchmarks.local_conductor`: as sensible as the next, at half its time."""
 PROMPT_CHARACTERS = 3000
 """More of a prompt is not shown: reading it would take longer than the plan is worth."""
+UNCALCULATED = re.compile(r"\bpython expression\b", re.IGNORECASE)
+DEFINES_CODE = re.compile(r"\bwrite\b.*\b(function|class|method)\b", re.IGNORECASE)
 TOKENS_PER_STEP = 64
 TOP_LOGPROBS = 40
 
@@ -101,6 +104,9 @@ class LocalConductor:
         n_workers = min(len(request.workers), MAX_WORKERS)
         rules = PlanRules.of(request.options, n_workers=n_workers, round=request.round)
         reading = read_lines(end.output, rules, was_cut=end.finish == "length")
+        workers = request.workers[:MAX_WORKERS]
+        reading = without_idle_calculation(reading, workers)
+        reading = with_calculation(reading, workers, request.options.max_steps)
         notes = [*cut_note(request.prompt, limit), *_pool_note(len(request.workers))]
         if notes:
             reading = reading.model_copy(update={"diagnostics": (*reading.diagnostics, *notes)})
@@ -121,6 +127,40 @@ def role_of(worker: Worker) -> Role:
         if tag in roles:
             return cast(Role, tag)
     return cast(Role, worker.model) if worker.provider == "tool" and worker.model in roles else "general"
+
+
+def without_idle_calculation(reading: Reading, workers: Sequence[Worker]) -> Reading:
+    """The plan without a last step that would calculate a function or class somebody was asked to write.
+
+    There is nothing to calculate in code that is only defined: the step would fail and hide the code, which
+    is the answer. Told as ``repaired_calculation``.
+    """
+    steps = reading.steps
+    if len(steps) < 2 or role_of(workers[steps[-1].worker]) != "calculator" or len(steps[-1].access) != 1:
+        return reading
+    seen = steps[-1].access[0]
+    if seen != len(steps) - 2 or not DEFINES_CODE.search(steps[seen].instruction):
+        return reading
+    said = f"Step {len(steps)} would calculate the code that step {seen + 1} writes; it was left out."
+    note = Diagnostic(code="repaired_calculation", where=f"step {len(steps)}", said=said)
+    return reading.model_copy(update={"steps": steps[:-1], "diagnostics": (*reading.diagnostics, note)})
+
+
+def with_calculation(reading: Reading, workers: Sequence[Worker], max_steps: int) -> Reading:
+    """The plan, with a calculator after a last step that only writes an expression.
+
+    Small models forget that line; the expression itself would be the answer. Told as ``repaired_calculation``.
+    """
+    tool = next((place for place, each in enumerate(workers) if role_of(each) == "calculator"), None)
+    steps = reading.steps
+    if tool is None or not steps or len(steps) >= max_steps or steps[-1].worker == tool:
+        return reading
+    if not UNCALCULATED.search(steps[-1].instruction):
+        return reading
+    added = PlannedStep(worker=tool, instruction="Calculate the expression", access=(len(steps) - 1,))
+    said = f"Step {len(steps)} only writes an expression; a step that calculates it was added after it."
+    note = Diagnostic(code="repaired_calculation", where=f"step {len(steps)}", said=said)
+    return reading.model_copy(update={"steps": (*steps, added), "diagnostics": (*reading.diagnostics, note)})
 
 
 def step_choices(

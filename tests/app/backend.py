@@ -96,6 +96,7 @@ provider = "openai"
 model = "gpt-5"
 base_url = "https://models.example/v1"
 api_key_env = "FAR_KEY"
+price = { input_usd_per_mtok = "1.25", output_usd_per_mtok = "10" }
 """
 
 

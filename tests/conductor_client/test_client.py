@@ -135,6 +135,11 @@ def test_answer_of_another_version_is_no_traceback_of_pydantic() -> None:
         client_of(lambda _: httpx.Response(200, json=[{"unknown": 1}])).conductors()
     with pytest.raises(errors.StatusError, match="does not understand"):
         client_of(lambda _: httpx.Response(200, content=b"<html>")).events("run_1")
+    with pytest.raises(errors.StatusError, match="does not understand"):
+        client_of(lambda _: httpx.Response(200, json=[{"kind": "run_painted"}])).events("run_1")
+    painted = b'event: run_painted\ndata: {"kind": "run_painted"}\n\n'
+    with pytest.raises(errors.StatusError, match="does not understand"):
+        list(client_of(lambda _: httpx.Response(200, content=painted)).events_stream("run_1"))
 
 
 @pytest.mark.parametrize(

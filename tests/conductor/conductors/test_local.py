@@ -48,6 +48,36 @@ async def test_the_call_is_held_to_a_grammar_of_this_pool() -> None:
     assert "C (gamma)" in model.said()
 
 
+CALCULATOR = Worker("calculator", "tool", "calculator")
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "codes"),
+    [
+        ("A: One Python expression for the sum", [(0, ()), (1, (0,))], ["repaired_calculation"]),
+        ("A: One Python expression for the sum\nB 1: Calculate it", [(0, ()), (1, (0,))], []),
+        ("A: Explain what a Python program is", [(0, ())], []),
+        ("A: Write the function that adds\nB 1: Calculate it", [(0, ())], ["repaired_calculation"]),
+        ("A: Write the total\nB 1: Calculate it", [(0, ()), (1, (0,))], []),
+    ],
+)
+async def test_a_calculator_stands_after_an_expression_and_only_there_and_that_is_told(
+    text: str, steps: list[tuple[int, tuple[int, ...]]], codes: list[str]
+) -> None:
+    written = await write(conductor(), PaperModel(text), ask(workers=(WORKERS[0], CALCULATOR)))
+    assert [(step.worker, step.access) for step in written.reading.steps] == steps
+    assert [each.code for each in written.reading.diagnostics] == codes
+
+
+async def test_without_a_calculator_or_room_nothing_is_added() -> None:
+    text = "A: One Python expression for the sum"
+    for request in (
+        ask(workers=WORKERS[:1]),
+        ask(workers=(WORKERS[0], CALCULATOR), options=PlanOptions(max_steps=1)),
+    ):
+        assert len((await write(conductor(), PaperModel(text), request)).reading.steps) == 1
+
+
 async def test_cut_text_and_cut_prompt_are_told() -> None:
     model = PaperModel(Completion("A: Do", finish="length"))
     written = await write(conductor(), model, ask("x" * 100_000))

@@ -1,0 +1,74 @@
+"""The machine: how busy it is, and what a process takes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import time
+
+import psutil  # type: ignore[import-untyped]  # it brings no types
+
+QUIET_CORES = 0.35
+LOOK_S = 0.4
+MIB = 2**20
+
+
+class Patience:
+    """Waits for quiet moments, at most ``seconds`` in all; keeps how many cores were busy each time."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left_s = seconds
+        self.busy: list[float] = []
+
+    def wait(self) -> None:
+        """Returns when less than a third of a core is busy, or the patience has come to its end."""
+        while True:
+            busy = _busy_cores(LOOK_S)
+            self._left_s -= LOOK_S
+            if busy < QUIET_CORES or self._left_s <= 0:
+                self.busy.append(busy)
+                return
+
+    async def quiet(self) -> None:
+        """The same for an event loop."""
+        await asyncio.to_thread(self.wait)
+
+
+def _busy_cores(seconds: float) -> float:
+    before, start = _busy_s(), time.monotonic()
+    time.sleep(seconds)
+    return max(0.0, (_busy_s() - before) / (time.monotonic() - start))
+
+
+def _busy_s() -> float:
+    times = psutil.cpu_times()._asdict()
+    idle = ("idle", "iowait", "guest", "guest_nice")  # guest time is counted in user time already
+    return float(sum(value for name, value in times.items() if name not in idle))
+
+
+def own_cpu_s() -> float:
+    """CPU seconds of this process so far, all threads."""
+    return time.process_time()
+
+
+def rss_mib(pid: int) -> float:
+    """Resident memory of a process and its children."""
+    process = psutil.Process(pid)
+    return float(sum(each.memory_info().rss for each in (process, *process.children(recursive=True)))) / MIB
+
+
+def raise_priority(pid: int) -> None:
+    """Lets a process go first, where we may: a clock that is late would be measured as ours."""
+    try:
+        psutil.Process(pid).nice(-5)
+    except (psutil.AccessDenied, OSError):
+        return
+
+
+def said() -> str:
+    """The machine in one line."""
+    load = ", ".join(f"{each:.2f}" for each in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
+    memory = psutil.virtual_memory().total / 2**30
+    python = platform.python_version()
+    return f"{os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()}, Python {python}, load {load}"
