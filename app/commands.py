@@ -12,23 +12,18 @@ from decimal import Decimal
 import streamlit as st
 
 from app import readiness, resources, state
-from app.draft import Draft, draft_of, edited, request_of, toggled_fresh, undone, with_fresh
+from app.draft import Draft, request_of
 from conductor_client.api import (
     ForkRequest,
-    ImportRequest,
     PlanRequest,
     RunRequest,
     RunStartedReply,
-    SaveWorkflowRequest,
 )
 from conductor_client.catalogue import text
-from conductor_client.edits import Edit
-from conductor_client.errors import InvalidEdit
 from conductor_client.events import Limits
 from conductor_client.plan import PlanOptions
-from conductor_client.pool import WorkerInfo
 from conductor_client.run_state import RunState
-from conductor_client.workflow import Message, Workflow
+from conductor_client.workflow import Message
 
 
 def show(run_id: str | None) -> None:
@@ -170,115 +165,3 @@ def new_prompt() -> None:
 def use_example(prompt: str) -> None:
     """Puts an example into the prompt box."""
     state.put(state.PROMPT, prompt)
-
-
-# Drafts
-
-
-def apply_edits(
-    source: str, base: Workflow, edits: tuple[Edit, ...], *, is_told: bool = True
-) -> InvalidEdit | None:
-    """Adds edits to the draft on a run (its id) or on the ``sketch``.
-
-    An edit that does not fit changes nothing; it is returned and, with ``is_told``, said on the page.
-    """
-    drafted = state.draft(source) or draft_of(base)
-    try:
-        changed = edited(drafted, edits, known_workers=[worker.name for worker in _pool_workers()])
-    except InvalidEdit as problem:
-        if is_told:
-            state.tell("error", problem.message, problem.hint)
-        return problem
-    state.keep_draft(source, changed)
-    return None
-
-
-def _pool_workers() -> tuple[WorkerInfo, ...]:
-    with resources.errors_kept():
-        return resources.pool(state.value(state.POOL)).workers
-    return ()
-
-
-def undo(source: str) -> None:
-    """Takes back the last thing done to a draft."""
-    if drafted := state.draft(source):
-        state.keep_draft(source, undone(drafted))
-
-
-def discard(source: str) -> None:
-    """Forgets a draft."""
-    state.drop_draft(source)
-
-
-def set_fresh(source: str, base: Workflow) -> None:
-    """The switch that asks every step again."""
-    drafted = state.draft(source) or draft_of(base)
-    state.keep_draft(source, with_fresh(drafted, bool(state.value(state.FRESH))))
-
-
-def ask_all_again(source: str, base: Workflow) -> None:
-    """A draft that changes nothing and asks every step again."""
-    state.keep_draft(source, with_fresh(state.draft(source) or draft_of(base), True))
-
-
-def toggle_fresh(source: str, base: Workflow, step_id: str) -> None:
-    """The switch that asks one step again."""
-    state.keep_draft(source, toggled_fresh(state.draft(source) or draft_of(base), step_id))
-
-
-# Workflows without a run
-
-
-def use_on_another_prompt(workflow: Workflow) -> None:
-    """Puts a run's workflow on the table, with an empty prompt box."""
-    state.keep_sketch(state.Sketch(workflow, text("studio.from_run")))
-    state.put(state.PROMPT, "")
-    show(None)
-
-
-def load(workflow: Workflow, name: str) -> None:
-    """Puts a saved workflow on the table."""
-    state.keep_sketch(state.Sketch(workflow, text("studio.from_saved", name=name)))
-    show(None)
-
-
-def drop_sketch() -> None:
-    """Back to a conductor writing the workflow."""
-    state.keep_sketch(None)
-
-
-def save(workflow: Workflow, key: str, *, run_id: str | None = None) -> None:
-    """Keeps a workflow under the name in the field of that key."""
-    name = str(state.value(key, "") or "").strip()
-    if not name:
-        state.tell("error", text("studio.save_without_name"), text("studio.save_without_name_hint"))
-        return
-    with resources.errors_kept():
-        wanted = SaveWorkflowRequest(
-            name=name, run_id=run_id, workflow=None if run_id else request_of(workflow)
-        )
-        resources.client().save_workflow(wanted)
-        state.tell("done", text("studio.saved", name=name))
-
-
-def forget_saved(name: str) -> None:
-    """Deletes a saved workflow."""
-    with resources.errors_kept():
-        resources.client().delete_workflow(name)
-
-
-def import_text(said: str) -> None:
-    """Reads a pasted or uploaded workflow and puts it on the table, or says what could not be read."""
-    if not said.strip():
-        state.tell("error", text("studio.import_empty"))
-        return
-    with resources.errors_kept():
-        wanted = ImportRequest(
-            text=said, pool=state.value(state.POOL), prompt=str(state.value(state.PROMPT, ""))
-        )
-        reply = resources.client().import_workflow(wanted)
-        if reply.workflow is None:
-            lines = "; ".join(diagnostic.said for diagnostic in reply.diagnostics)
-            state.tell("error", text("studio.import_failed"), lines)
-            return
-        state.keep_sketch(state.Sketch(reply.workflow, text("studio.from_import"), imported=reply))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import commands, resources, state
+from app import commands, drafting, resources, state
 from app.draft import Draft
 from app.edit_words import numbered, step_names, summary
 from app.figures import seconds, tokens, usd
@@ -45,7 +45,7 @@ def draw(run: RunState, drafted: Draft | None, said: ForkPreview | None) -> None
             st.caption(_dropped(drafted))
         if said is not None:
             st.markdown(_plan_line(said))
-            st.caption(estimate_line(said.estimate))
+            draw_estimate(said.estimate)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.button(
                 text("edit.rerun"),
@@ -77,7 +77,7 @@ def _undo_and_discard(source: str, drafted: Draft) -> None:
         key="edit.undo",
         icon=":material/undo:",
         disabled=not drafted.batches,
-        on_click=commands.undo,
+        on_click=drafting.undo,
         args=(source,),
     )
     st.button(
@@ -85,7 +85,7 @@ def _undo_and_discard(source: str, drafted: Draft) -> None:
         key="edit.discard",
         icon=":material/close:",
         type="tertiary",
-        on_click=commands.discard,
+        on_click=drafting.discard,
         args=(source,),
     )
 
@@ -99,7 +99,7 @@ def draw_fresh(run: RunState, drafted: Draft | None) -> None:
         text("edit.fresh_all"),
         key=state.FRESH,
         help=text("edit.fresh_help"),
-        on_change=commands.set_fresh,
+        on_change=drafting.set_fresh,
         args=(run.run_id, run.workflow),
     )
 
@@ -125,12 +125,13 @@ def _plan_line(said: ForkPreview) -> str:
     return f"**{literal(will_run)}** · {literal(reused)}"
 
 
-def estimate_line(estimate: Estimate) -> str:
-    """An estimate in one line, and what it rests on."""
+def draw_estimate(estimate: Estimate) -> None:
+    """An estimate in one line; what it rests on is in its help."""
     total = None
     if estimate.input_tokens is not None and estimate.output_tokens is not None:
         total = estimate.input_tokens + estimate.output_tokens
     parts = [counted("common.calls", estimate.calls), text("edit.estimate_tokens", n=tokens(total))]
     parts += [text("edit.estimate_cost", usd=usd(estimate.usd))]
     parts += [text("edit.estimate_time", seconds=seconds(estimate.seconds))]
-    return literal(text("edit.estimate", figures=" · ".join(parts), basis=estimate.basis))
+    line = literal(text("edit.estimate", figures=" · ".join(parts)))
+    st.caption(line, help=literal(estimate.basis), width="content")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import commands, state
+from app import drafting, state
 from app.draft import Draft, is_fresh
 from conductor_client.catalogue import text
 from conductor_client.edits import AddStep, Edit, MoveStep, RemoveStep, SetAccess, SetInstruction, SetWorker
@@ -47,7 +47,7 @@ def draw(
             key=f"{key}.fresh.{is_fresh(drafted, step.step_id)}",
             help=text("edit.fresh_help"),
             disabled=drafted is not None and drafted.fresh is True,
-            on_change=commands.toggle_fresh,
+            on_change=drafting.toggle_fresh,
             args=(source, base, step.step_id),
         )
 
@@ -88,7 +88,7 @@ def _apply(step: Step, source: str, base: Workflow, key: str) -> None:
         edits.append(SetWorker(step_id=step.step_id, worker=worker))
     if set(sees) != set(step.access):
         edits.append(SetAccess(step_id=step.step_id, access=sees))
-    commands.apply_edits(source, base, tuple(edits))
+    drafting.apply_edits(source, base, tuple(edits))
 
 
 def _moves(step: Step, *, key: str, source: str, base: Workflow, workflow: Workflow) -> None:
@@ -129,4 +129,4 @@ def _moves(step: Step, *, key: str, source: str, base: Workflow, workflow: Workf
 
 
 def _apply_one(source: str, base: Workflow, edit: Edit) -> None:
-    commands.apply_edits(source, base, (edit,))
+    drafting.apply_edits(source, base, (edit,))

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import commands, state
+from app import drafting, state
 from app.table_edits import Row, edits_between, rows_of
 from conductor_client.catalogue import text
 from conductor_client.errors import InvalidEdit
@@ -94,4 +94,4 @@ def _apply(source: str, base: Workflow, workflow: Workflow, rows: tuple[Row, ...
     except InvalidEdit as problem:
         state.tell("error", problem.message, problem.hint)
         return
-    commands.apply_edits(source, base, edits)
+    drafting.apply_edits(source, base, edits)

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 from pydantic import TypeAdapter, ValidationError
 
-from app import commands, state
+from app import drafting, state
 from app.draft import Draft
 from components.workflow_graph import workflow_graph
 from components.workflow_graph.payload import Json, Mark, Replay, Reply, graph_payload
@@ -73,7 +73,7 @@ def _mount(payload: Json, *, source: str, base: Workflow | None) -> None:
         key=state.GRAPH,
         on_selected=_selected,
         on_edit=partial(_edited, source, base),
-        on_undo=partial(commands.undo, source),
+        on_undo=partial(drafting.undo, source),
         on_finished=_finished,
         on_lost=st.rerun,
         on_connection=partial(_line_changed, source),
@@ -106,7 +106,7 @@ def _edited(source: str, base: Workflow | None) -> None:
     if sent.get("base") != present.workflow_id:
         state.answer_graph(op_id, False, text("edit.stale"), "")
         return
-    problem = commands.apply_edits(source, base, edits, is_told=False)
+    problem = drafting.apply_edits(source, base, edits, is_told=False)
     said = ("", "") if problem is None else (problem.message, problem.hint)
     state.answer_graph(op_id, problem is None, *said)
 

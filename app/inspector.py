@@ -65,7 +65,7 @@ def draw(subject: Subject) -> None:
             label_visibility="collapsed",
             wrap=True,
         )
-        _section(section, subject, step, known)
+        _section(section or "edit", subject, step, known)
 
 
 def _section(section: str, subject: Subject, step: Step, known: StepState | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import commands, resources, state
+from app import drafting, resources, state, workflow_shelf
 from app.figures import ago
 from app.markdown import literal
 from conductor_client.api import SavedWorkflow
@@ -26,7 +26,10 @@ def draw_source() -> None:
             return
         if sketch is not None:
             st.button(
-                text("studio.source_reset"), on_click=commands.drop_sketch, icon=":material/undo:", width=340
+                text("studio.source_reset"),
+                on_click=workflow_shelf.drop_sketch,
+                icon=":material/undo:",
+                width=340,
             )
         chosen = st.segmented_control(
             text("studio.source"),
@@ -57,7 +60,7 @@ def _saved_line(place: int, saved: SavedWorkflow) -> None:
         st.button(
             literal(saved.name),
             key=f"saved.{place}",
-            on_click=commands.load,
+            on_click=workflow_shelf.load,
             args=(saved.workflow, saved.name),
             type="tertiary",
         )
@@ -67,7 +70,7 @@ def _saved_line(place: int, saved: SavedWorkflow) -> None:
         st.button(
             text("studio.saved_forget"),
             key=f"saved.forget.{place}",
-            on_click=commands.forget_saved,
+            on_click=workflow_shelf.forget_saved,
             args=(saved.name,),
             type="tertiary",
             icon=":material/delete:",
@@ -98,7 +101,7 @@ def _import() -> None:
 
 def _read(content: bytes | None) -> None:
     pasted = str(state.value(IMPORT_TEXT, ""))
-    commands.import_text(content.decode("utf-8", errors="replace") if content is not None else pasted)
+    workflow_shelf.import_text(content.decode("utf-8", errors="replace") if content is not None else pasted)
 
 
 def draw_import_notes(sketch: state.Sketch) -> None:
@@ -139,7 +142,7 @@ def _map(sketch: state.Sketch, worker: str) -> None:
         for step in workflow.steps
         if step.worker == worker
     )
-    commands.apply_edits("sketch", sketch.workflow, swaps)
+    drafting.apply_edits("sketch", sketch.workflow, swaps)
 
 
 def draw_save(workflow: Workflow, *, run_id: str | None = None) -> None:
@@ -150,7 +153,7 @@ def draw_save(workflow: Workflow, *, run_id: str | None = None) -> None:
     st.button(
         text("studio.save_do"),
         key="library.save",
-        on_click=commands.save,
+        on_click=workflow_shelf.save,
         args=(workflow, SAVE_NAME),
         kwargs={"run_id": run_id},
         icon=":material/bookmark_add:",

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from app import resources
-from app.edit_words import summary
+from app.edit_words import numbered, summary
 from app.figures import ago, seconds, shortened, usd
 from app.markdown import literal
 from app.run_bar import draw_badge
 from conductor_client.api import LineageNode
 from conductor_client.catalogue import text
+from conductor_client.workflow import Workflow
 
 
-def draw(run_id: str) -> None:
-    """All runs of the lineage as an indented list, the open one marked."""
+def draw(run_id: str, workflow: Workflow) -> None:
+    """All runs of the lineage as an indented list, the open one marked. Steps are called as in ``workflow``."""
+    names = numbered(workflow)
     lineage = resources.lineage(run_id)
     if len(lineage.runs) == 1:
         st.caption(text("studio.lineage_alone"))
     for depth, node in ordered(lineage.runs):
-        _line(node, depth=depth, is_open=node.run_id == run_id)
+        _line(node, names, depth=depth, is_open=node.run_id == run_id)
 
 
 def ordered(nodes: Sequence[LineageNode]) -> list[tuple[int, LineageNode]]:
@@ -40,18 +42,18 @@ def ordered(nodes: Sequence[LineageNode]) -> list[tuple[int, LineageNode]]:
     return found
 
 
-def _line(node: LineageNode, *, depth: int, is_open: bool) -> None:
+def _line(node: LineageNode, names: Mapping[str, str], *, depth: int, is_open: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if depth:
             st.caption("   " * (depth - 1) + "↳", width="content")
         draw_badge(node.status)
-        label = text("studio.lineage_root") if node.parent_run is None else summary(node.edits)
+        label = text("studio.lineage_root") if node.parent_run is None else summary(node.edits, names)
         if is_open:
             st.markdown(f"**{literal(label)}**", width="content")
             st.badge(text("studio.lineage_open"), color="primary")
         else:
             st.page_link("views/studio.py", label=literal(label), query_params={"run": node.run_id})
-        parts = [ago(node.created_at), seconds(node.wall_s), usd(node.cost_usd)]
+        parts = [ago(node.created_at), seconds(node.wall_s), usd(node.cost_usd, is_complete=node.cost_complete)]
         if node.final_output:
             parts.append(f"“{shortened(node.final_output, 60)}”")
         st.caption(literal(" · ".join(parts)), width="content")

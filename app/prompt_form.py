@@ -20,61 +20,70 @@ HERO_PX, BOX_PX = 120, 68
 def draw(*, is_hero: bool) -> None:
     """The whole form. ``is_hero``: nothing else is on the page, so examples are offered."""
     with st.container(border=True, key="composer"):
-        st.text_area(
-            text("studio.prompt"),
-            key=state.PROMPT,
-            height=HERO_PX if is_hero else BOX_PX,
-            placeholder=text("studio.prompt_placeholder"),
-            label_visibility="collapsed",
-            persist_state="session",
-        )
-        with resources.errors_shown():
-            pool = resources.pool(state.value(state.POOL))
-            conductors = resources.conductors()
-            _controls(pool, conductors)
+        box, controls = st.container(), st.container()
+        found: Obstacle | None = Obstacle(text("studio.no_backend"))
+        with controls, resources.errors_shown():
+            found = _controls(resources.pool(state.value(state.POOL)), resources.conductors())
+        with box:
+            _box(found, height=HERO_PX if is_hero else BOX_PX)
     if is_hero and not str(state.value(state.PROMPT, "")).strip():
         _examples()
 
 
-def _controls(pool: PoolView, conductors: Sequence[ConductorInfo]) -> None:
-    is_sketched = state.sketch() is not None and state.run_id() is None
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        if not is_sketched:
+def _is_sketched() -> bool:
+    return state.sketch() is not None and state.run_id() is None
+
+
+def _box(found: Obstacle | None, *, height: int) -> None:
+    """The text and its button: a form, so that Ctrl+Enter belongs to this text and to no other field."""
+    plan_first = bool(state.value(state.PLAN_FIRST, False)) and not _is_sketched()
+    label = "studio.run_sketch" if _is_sketched() else "studio.plan" if plan_first else "studio.run"
+    with st.form("prompt_form", border=False):
+        left, right = st.columns([6, 1], vertical_alignment="bottom", gap="small")
+        left.text_area(
+            text("studio.prompt"),
+            key=state.PROMPT,
+            height=height,
+            placeholder=text("studio.prompt_placeholder"),
+            label_visibility="collapsed",
+            persist_state="session",
+        )
+        right.form_submit_button(
+            text(label),
+            key="studio.go",
+            type="primary",
+            width="stretch",
+            icon=":material/account_tree:" if plan_first else ":material/play_arrow:",
+            disabled=found is not None,
+            on_click=commands.press_run,
+            help=None if found is None else literal(found.message),
+        )
+
+
+def _controls(pool: PoolView, conductors: Sequence[ConductorInfo]) -> Obstacle | None:
+    """The choices below the box; returns what stands in the way of running, after telling it."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if not _is_sketched():
             _conductor(conductors)
         _workers(pool)
         _limits()
         library.draw_source()
-        if not is_sketched:
+        if not _is_sketched():
             st.toggle(
                 text("studio.plan_first"),
                 key=state.PLAN_FIRST,
                 help=text("studio.plan_first_help"),
                 persist_state="session",
             )
-        st.space("stretch")
-        chosen = readiness.chosen_conductor(conductors, state.value(state.CONDUCTOR))
-        found = readiness.obstacle(
-            pool, chosen, chosen=state.value(state.WORKERS, ()), is_planned=is_sketched
-        )
-        _run_button(found)
+    found = readiness.obstacle(
+        pool,
+        readiness.chosen_conductor(conductors, state.value(state.CONDUCTOR)),
+        chosen=state.value(state.WORKERS, ()),
+        is_planned=_is_sketched(),
+    )
     if found is not None:
         _obstacle(found)
-
-
-def _run_button(found: Obstacle | None) -> None:
-    is_sketched = state.sketch() is not None and state.run_id() is None
-    plan_first = bool(state.value(state.PLAN_FIRST, False)) and not is_sketched
-    label = "studio.run_sketch" if is_sketched else "studio.plan" if plan_first else "studio.run"
-    st.button(
-        text(label),
-        key="studio.go",
-        type="primary",
-        icon=":material/account_tree:" if plan_first else ":material/play_arrow:",
-        shortcut="mod+enter",
-        disabled=found is not None,
-        on_click=commands.press_run,
-        help=None if found is None else literal(found.message),
-    )
+    return found
 
 
 def _obstacle(found: Obstacle) -> None:

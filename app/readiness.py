@@ -62,8 +62,12 @@ def progress(model: ModelState) -> float:
 
 
 def chosen_conductor(conductors: Sequence[ConductorInfo], wanted: str | None) -> ConductorInfo | None:
-    """The conductor of that id; without one, or when it is gone, the first that is ready."""
+    """The conductor of that id; else the first ready one that writes workflows itself; else the first.
+
+    A single worker asked directly is never chosen for a person: it would look as if a conductor had planned.
+    """
     for conductor in conductors:
         if conductor.conductor_id == wanted:
             return conductor
-    return next((each for each in conductors if each.ready), conductors[0] if conductors else None)
+    writers = (each for each in conductors if each.ready and each.kind != "generator")
+    return next(writers, conductors[0] if conductors else None)

@@ -17,7 +17,7 @@ from conductor_client.api import ExamplePrompt, Lineage, SavedWorkflow
 from conductor_client.client import ConductorClient
 from conductor_client.errors import ConductorError, NotFound
 from conductor_client.events import RunEvent
-from conductor_client.pool import ConductorInfo, ModelState, PoolView
+from conductor_client.pool import ConductorInfo, ModelState, PoolView, WorkerInfo
 from conductor_client.run_state import RunState, fold
 
 KEPT_S = 5
@@ -35,6 +35,17 @@ def client() -> ConductorClient:
 def pool(name: str | None = None) -> PoolView:
     """The pool of that name, ``None`` = the configured one."""
     return client().pool(name)
+
+
+def workers(run: RunState | None) -> tuple[WorkerInfo, ...]:
+    """Who can be asked in an edit of this run, or of a workflow without one: the pool as it is now.
+
+    A pool that is gone is the one frozen with the run.
+    """
+    try:
+        return pool(run.pool if run is not None and run.pool else state.value(state.POOL)).workers
+    except NotFound:
+        return () if run is None else run.pool_snapshot
 
 
 @st.cache_data(ttl=KEPT_S, show_spinner=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import commands, library, resources
+from app import commands, drafting, library, resources, workflow_shelf
 from app.answer import draw_copy
 from app.figures import ago, seconds, total_tokens, usd
 from app.markdown import literal
@@ -48,7 +48,7 @@ def draw(run: RunState, *, has_draft: bool) -> None:
                 text("studio.run_again"),
                 key="run.again",
                 icon=":material/replay:",
-                on_click=commands.ask_all_again,
+                on_click=drafting.ask_all_again,
                 args=(run.run_id, run.workflow),
                 help=text("studio.run_again_help"),
             )
@@ -145,7 +145,7 @@ def _more(run: RunState) -> None:
             text("studio.use_elsewhere"),
             key="run.use",
             icon=":material/move_up:",
-            on_click=commands.use_on_another_prompt,
+            on_click=workflow_shelf.use_on_another_prompt,
             args=(run.workflow,),
         )
         library.draw_save(run.workflow, run_id=run.run_id)

@@ -97,19 +97,19 @@ def _draw_run(run_id: str, places: Places) -> None:
         except NotFound:
             _gone(run_id)
             return
-        workers = resources.pool(run.pool or state.value(state.POOL)).workers
+        workers = resources.workers(run)
         said = edit_bar.preview(run, drafted)
     if run is None:
         return
     with places.graph:
-        graph_panel.draw_run(run, drafted=drafted, marks=marks(said), workers=workers or run.pool_snapshot)
+        graph_panel.draw_run(run, drafted=drafted, marks=marks(said), workers=workers)
     with places.bar:
         run_bar.draw(run, has_draft=drafted is not None)
     with places.answer, resources.errors_shown():
         answer.draw(run)
     with places.totals:
         run_bar.draw_totals(run)
-    _draw_around(run, drafted, said, workers or run.pool_snapshot, places)
+    _draw_around(run, drafted, said, workers, places)
 
 
 def _draw_around(
@@ -137,7 +137,7 @@ def _draw_around(
             case "conductor":
                 conductor_card.draw(run.plan, run.rejected)
             case _:
-                lineage_tree.draw(run.run_id)
+                lineage_tree.draw(run.run_id, workflow)
 
 
 def _await_plan(run_id: str) -> None:
@@ -154,7 +154,7 @@ def _draw_sketch(sketch: state.Sketch, places: Places) -> None:
     workflow = drafted.workflow if drafted else sketch.workflow
     workers: Sequence[WorkerInfo] = ()
     with places.notices, resources.errors_shown():
-        workers = resources.pool(state.value(state.POOL)).workers
+        workers = resources.workers(None)
         library.draw_import_notes(sketch)
     with places.graph:
         graph_panel.draw_sketch(sketch.workflow, drafted=drafted, workers=workers)
@@ -162,7 +162,7 @@ def _draw_sketch(sketch: state.Sketch, places: Places) -> None:
         st.badge(text("studio.not_run"), icon=":material/draft:", color="gray")
         st.caption(literal(sketch.title), width="content")
         if sketch.plan is not None and sketch.plan.estimate is not None and drafted is None:
-            st.caption(edit_bar.estimate_line(sketch.plan.estimate), width="content")
+            edit_bar.draw_estimate(sketch.plan.estimate)
     with places.edit_bar:
         if drafted is not None:
             edit_bar.draw_sketch_bar(drafted)

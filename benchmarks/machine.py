@@ -30,6 +30,12 @@ class Patience:
                 self.busy.append(busy)
                 return
 
+    def said(self) -> str:
+        """How busy the machine was with other work just before each measurement."""
+        if not self.busy:
+            return "load unknown"
+        return f"else busy {min(self.busy):.1f}–{max(self.busy):.1f} cores"
+
     async def quiet(self) -> None:
         """The same for an event loop."""
         await asyncio.to_thread(self.wait)

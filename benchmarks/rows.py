@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 HEAD = ("what", "bar", "measured", "met")
@@ -90,6 +90,10 @@ class Row:
         said = series.said(digits, unit) + (f"; {beside}" if beside else "")
         figures = {"best": series.best, "median": series.median, "values": list(series.values)}
         return cls(what, said, bar, bar.is_met(series.best) if bar else None, figures)
+
+    def with_figures(self, **more: Any) -> Row:
+        """The row with more figures for ``--json``."""
+        return replace(self, figures={**self.figures, **more})
 
 
 def as_data(row: Row) -> dict[str, Any]:

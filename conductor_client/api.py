@@ -141,6 +141,8 @@ class LineageNode(Value):
     final_output: str | None = None
     n_steps: int = 0
     cost_usd: Decimal | None = None
+    """Workers and conductor together; ``None`` when nothing is known."""
+    cost_complete: bool = True
     wall_s: float | None = None
 
 

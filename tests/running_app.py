@@ -24,12 +24,12 @@ class App:
     def __init__(self, folder: Path, pool: Path = SCRIPTED_POOL) -> None:
         self.folder = folder
         self.pool = pool
-        self.port = _free_port()
+        self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
-        """Starts it and waits until it answers."""
+    def launch(self) -> None:
+        """Starts the process and does not wait for anything."""
         environment = {
             **os.environ,
             "CONDUCTOR_POOL": str(self.pool),
@@ -42,6 +42,11 @@ class App:
             [sys.executable, "-m", "app", "serve"], cwd=ROOT, env=environment, stdout=log, stderr=log
         )
         log.close()
+
+    def start(self) -> None:
+        """Starts it and waits until it answers."""
+        self.launch()
+        assert self.process is not None
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             try:
@@ -68,7 +73,8 @@ class App:
         return ConductorClient(self.address)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listened on a moment ago."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -60,9 +60,10 @@ def _runs() -> None:
 def _nothing(*, is_search: bool) -> None:
     with st.container(border=True, horizontal_alignment="center"):
         st.space("small")
-        key = "history.nothing_found" if is_search else "history.empty"
-        st.markdown(f"##### {text(key)}", text_alignment="center", anchors=False)
-        st.caption(text(f"{key}_help"), text_alignment="center")
+        title = text("history.nothing_found" if is_search else "history.empty")
+        st.markdown(f"##### {title}", text_alignment="center", anchors=False)
+        explained = text("history.nothing_found_help" if is_search else "history.empty_help")
+        st.caption(explained, text_alignment="center")
         if not is_search:
             st.page_link("views/studio.py", label=text("history.to_studio"), icon=":material/edit_note:")
         st.space("small")

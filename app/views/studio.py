@@ -9,7 +9,7 @@ import streamlit as st
 from app import model_files, prompt_form, readiness, resources, state, workbench
 from conductor_client.catalogue import text
 
-HERO_PX = 1000  # width of the empty page: a line that is pleasant to read
+HERO_PX = 920  # width of the empty page: a line that is pleasant to read
 
 
 def draw() -> None:
@@ -42,12 +42,13 @@ def _welcome() -> None:
 
 
 def _follow_opened_run() -> None:
-    """A run that is opened here puts its prompt and conductor into the form, once; what is typed later stays."""
+    """A run that is opened puts its prompt and conductor into the form, once; what is typed later stays."""
     run_id = state.run_id()
     if run_id is None:
         return
     known = state.known_run(run_id)
     if known is not None and state.is_newly_opened(run_id):
+        state.open_run(run_id)  # a link from this page to this page does not change the address by itself
         state.put(state.PROMPT, known.prompt)
         if known.conductor in {conductor.conductor_id for conductor in resources.conductors()}:
             state.put(state.CONDUCTOR, known.conductor)

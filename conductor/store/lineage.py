@@ -58,6 +58,7 @@ def _node(row: sqlite3.Row) -> LineageNode:
             "final_output": row["final_output"],
             "n_steps": row["n_steps"],
             "cost_usd": None if cost is None else Decimal(cost),
+            "cost_complete": bool(row["cost_complete"]),
             "wall_s": row["wall_s"],
         }
     )

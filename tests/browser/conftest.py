@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.chromium import FLAGS, chromium_path
 from tests.running_app import App
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+from .studio import Studio
+
+TIMEOUT_MS = 15_000
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/browser" in item.path.as_posix():
+            item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(scope="session")
@@ -20,37 +29,93 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     running = App(tmp_path_factory.mktemp("app"))
     running.start()
     yield running
-    running.stop()
+    code = running.stop()
+    assert (code, "Traceback" in running.log()) == (0, False), running.log()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The machine's Chromium, headless."""
-    from playwright.sync_api import sync_playwright
-
+    """The machine's Chromium, headless; for one module: while it is open no async test can run."""
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=chromium_path(), args=list(FLAGS))
         yield chromium
         chromium.close()
 
 
+class Watch:
+    """What the pages of one test must never do: leave this machine, throw, ask in a dialog, run a model's text."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.trouble: list[str] = []
+        context.on("request", lambda request: self._asked(request.url))
+        context.on("weberror", lambda problem: self.trouble.append(f"thrown: {problem.error}"))
+        context.on("page", self._opened)
+
+    def _opened(self, page: Page) -> None:
+        page.on("websocket", lambda socket: self._asked(socket.url))
+        page.on("dialog", lambda dialog: (self.trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+
+    def _asked(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname != "127.0.0.1":
+            self.trouble.append(f"asked elsewhere: {url}")
+
+
+OpenPage = Callable[..., Page]
+
+
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A fresh profile, 1440 × 900. The test fails when the page left the machine or an error was thrown."""
-    context = browser.new_context(
-        viewport={"width": 1440, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
-    )
-    context.set_default_timeout(15_000)
-    page = context.new_page()
-    left: list[str] = []
-    thrown: list[str] = []
-    page.on("request", lambda request: left.append(request.url) if _leaves(request.url) else None)
-    page.on("pageerror", lambda error: thrown.append(str(error)))
-    yield page
-    context.close()
-    assert left == [], "the page asked for something outside this machine"
-    assert thrown == [], "the page threw"
+def open_page(browser: Browser) -> Iterator[OpenPage]:
+    """Opens an empty page in a profile of its own; ``width``, ``height`` and any context option may be given.
+
+    The test fails when any page left this machine, threw, or ran what a model wrote.
+    """
+    contexts: list[BrowserContext] = []
+    watches: list[Watch] = []
+
+    def open_one(*, width: int = 1440, height: int = 900, **options: object) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            permissions=["clipboard-read", "clipboard-write"],
+            reduced_motion="reduce",
+            **options,  # type: ignore[arg-type]  # whatever Playwright's own signature takes
+        )
+        context.set_default_timeout(TIMEOUT_MS)
+        contexts.append(context)
+        watches.append(Watch(context))
+        return context.new_page()
+
+    yield open_one
+    ran = [page.url for context in contexts for page in context.pages if page.evaluate("window.pwned")]
+    for context in contexts:
+        context.close()
+    assert [said for watch in watches for said in watch.trouble] == []
+    assert ran == [], "a text that a model wrote was run"
 
 
-def _leaves(url: str) -> bool:
-    return url.startswith(("http://", "https://", "ws://", "wss://")) and "127.0.0.1" not in url.split("/")[2]
+@pytest.fixture
+def studio(open_page: OpenPage, app: App) -> Studio:
+    """The Studio on a desktop screen, nothing opened yet."""
+    return Studio(open_page(), app.address)
+
+
+@pytest.fixture
+def aside() -> Callable[[Callable[[], None]], None]:
+    """Runs a function in a thread of its own: while Playwright is open this thread's event loop is taken."""
+
+    def run(work: Callable[[], None]) -> None:
+        trouble: list[BaseException] = []
+
+        def guarded() -> None:
+            try:
+                work()
+            except BaseException as problem:
+                trouble.append(problem)
+
+        thread = threading.Thread(target=guarded)
+        thread.start()
+        thread.join()
+        if trouble:
+            raise trouble[0]
+
+    return run

@@ -1,0 +1,53 @@
+"""CPU of this process per step, with every token streamed to a watcher and every event stored."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from benchmarks.bare import Bare
+from benchmarks.machine import Patience, own_cpu_s
+from benchmarks.rows import Bar, Plan, Row, Series
+from benchmarks.shapes import SHAPES, Speed
+from benchmarks.stage import backend, check, check_texts, run, scripted_server
+
+SAYS = "CPU per step, 200 tokens streamed and stored, beside bare aiohttp (chain of 5, 1,000 tokens/s)"
+BAR = "≤ 25 ms"
+T = TypeVar("T")
+STRESS = Speed(50, 200, 1)
+SHAPE = SHAPES["chain of 5"]
+
+
+def measure(plan: Plan) -> Sequence[Row]:
+    """Ours and the floor in turn. The server's CPU is in another process; the engine's threads count."""
+    return asyncio.run(_measure(plan))
+
+
+async def _measure(plan: Plan) -> list[Row]:
+    patience = Patience(plan.patience_s)
+    ours: list[float] = []
+    bare: list[float] = []
+    with scripted_server() as server, tempfile.TemporaryDirectory() as folder:
+        async with backend(Path(folder), server, STRESS) as studio, Bare(server.url, STRESS) as floor:
+            for number in range(plan.times(5, 15) + 2):
+                await patience.quiet()
+                run_id, ours_ms = await _per_step_ms(lambda label=f"r{number}": run(studio, SHAPE, label))
+                texts, bare_ms = await _per_step_ms(lambda: floor.run(SHAPE))
+                await check(studio, [run_id], SHAPE, STRESS)
+                check_texts(texts, SHAPE, STRESS)
+                if number >= 2:  # the first two load what is loaded once
+                    ours.append(ours_ms)
+                    bare.append(bare_ms)
+    floor_ms = Series(tuple(bare))
+    beside = f"bare aiohttp {floor_ms.said(unit='ms')}, {patience.said()}"
+    row = Row.of("CPU per step, 200 tokens streamed and stored", Series(tuple(ours)), Bar(25, "ms"), beside=beside)
+    return [row.with_figures(bare_best=floor_ms.best, bare_median=floor_ms.median)]
+
+
+async def _per_step_ms(work: Callable[[], Awaitable[T]]) -> tuple[T, float]:
+    before = own_cpu_s()
+    done = await work()
+    return done, (own_cpu_s() - before) / len(SHAPE) * 1000

@@ -1,0 +1,63 @@
+"""Whether a prompt can run, and what is chosen for a person who has chosen nothing."""
+
+from __future__ import annotations
+
+from app import readiness
+from conductor_client.pool import ConductorInfo, ModelState, PoolView, WorkerInfo
+
+READY = WorkerInfo(name="a", provider="tool", model="calculator")
+MISSING = WorkerInfo(
+    name="b",
+    provider="local",
+    model="b",
+    ready=False,
+    missing="Its file is not there.",
+    how_to_get="Fetch it.",
+)
+POOL = PoolView(name="local", workers=(READY, MISSING))
+LOCAL = ConductorInfo(
+    conductor_id="local",
+    kind="local",
+    title="Local",
+    ready=False,
+    missing="its file is not there",
+    how_to_get="Fetch.",
+)
+ALONE = ConductorInfo(conductor_id="single:a", kind="generator", title="a alone")
+PROMPTED = ConductorInfo(conductor_id="prompted:a", kind="prompted", title="a, prompted")
+
+
+def test_what_was_chosen_is_kept_even_when_it_is_not_ready() -> None:
+    assert readiness.chosen_conductor([LOCAL, PROMPTED], "local") is LOCAL
+
+
+def test_without_a_choice_the_first_ready_writer_is_taken() -> None:
+    assert readiness.chosen_conductor([LOCAL, ALONE, PROMPTED], None) is PROMPTED
+
+
+def test_no_single_worker_is_taken_for_a_conductor() -> None:
+    assert readiness.chosen_conductor([LOCAL, ALONE], None) is LOCAL
+    assert readiness.chosen_conductor([], None) is None
+
+
+def test_obstacles_say_what_helps() -> None:
+    nobody = readiness.obstacle(POOL.model_copy(update={"workers": (MISSING,)}), PROMPTED)
+    assert nobody is not None and nobody.hint == "Fetch it."
+    chosen = readiness.obstacle(POOL, PROMPTED, chosen=["b"])
+    assert chosen is not None and "chosen" in chosen.message
+    unready = readiness.obstacle(POOL, LOCAL)
+    assert unready is not None and "its file is not there" in unready.message and unready.hint == "Fetch."
+    assert readiness.obstacle(POOL, None) is not None
+    empty = readiness.obstacle(POOL.model_copy(update={"workers": ()}), PROMPTED)
+    assert empty is not None and "CONDUCTOR_POOL" in empty.hint
+
+
+def test_nothing_stands_in_the_way_of_a_workflow_that_is_there() -> None:
+    assert readiness.obstacle(POOL, LOCAL, is_planned=True) is None
+    assert readiness.obstacle(POOL, PROMPTED) is None
+
+
+def test_progress_is_a_share_and_never_more_than_all() -> None:
+    assert readiness.progress(ModelState(name="m", state="fetching", bytes_done=25, bytes_total=100)) == 0.25
+    assert readiness.progress(ModelState(name="m", state="fetching", bytes_done=200, bytes_total=100)) == 1.0
+    assert readiness.progress(ModelState(name="m", state="fetching")) == 0.0
