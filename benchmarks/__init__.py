@@ -43,4 +43,9 @@ def find(name: str) -> Benchmark:
     """The benchmark of that name. Raises ``KeyError``."""
     if name not in NAMES:
         raise KeyError(name)
-    return importlib.import_module(f"benchmarks.{name}")  # type: ignore[return-value]  # tested for each
+    return importlib.import_module(f"benchmarks.{name}")
+
+
+def measured(name: str, plan: Plan) -> list[Row]:
+    """One benchmark's rows."""
+    return list(find(name).measure(plan))

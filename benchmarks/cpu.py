@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -34,8 +35,8 @@ async def _measure(plan: Plan) -> list[Row]:
         async with backend(Path(folder), server, STRESS) as studio, Bare(server.url, STRESS) as floor:
             for number in range(plan.times(5, 15) + 2):
                 await patience.quiet()
-                run_id, ours_ms = await _per_step_ms(lambda label=f"r{number}": run(studio, SHAPE, label))
-                texts, bare_ms = await _per_step_ms(lambda: floor.run(SHAPE))
+                run_id, ours_ms = await _per_step_ms(partial(run, studio, SHAPE, f"r{number}"))
+                texts, bare_ms = await _per_step_ms(partial(floor.run, SHAPE))
                 await check(studio, [run_id], SHAPE, STRESS)
                 check_texts(texts, SHAPE, STRESS)
                 if number >= 2:  # the first two load what is loaded once
@@ -43,7 +44,9 @@ async def _measure(plan: Plan) -> list[Row]:
                     bare.append(bare_ms)
     floor_ms = Series(tuple(bare))
     beside = f"bare aiohttp {floor_ms.said(unit='ms')}, {patience.said()}"
-    row = Row.of("CPU per step, 200 tokens streamed and stored", Series(tuple(ours)), Bar(25, "ms"), beside=beside)
+    row = Row.of(
+        "CPU per step, 200 tokens streamed and stored", Series(tuple(ours)), Bar(25, "ms"), beside=beside
+    )
     return [row.with_figures(bare_best=floor_ms.best, bare_median=floor_ms.median)]
 
 

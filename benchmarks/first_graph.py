@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,34 +24,24 @@ CARD_OF_RUN = ".box:is([data-status=waiting], [data-status=running])"
 
 def measure(plan: Plan) -> Sequence[Row]:
     """Twice: with a conductor that answers at once, and with a saved workflow on the table."""
-    patience = Patience(plan.patience_s)
-    rows = []
+    patience, rows = Patience(plan.patience_s), []
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as app, chromium() as browser:
-        with app.client() as client:
-            _save_workflow(client)
-            _once(browser, app.address, client, _nothing_on_the_table)  # loads what is loaded once
-            ways = {"conductor answers at once": _nothing_on_the_table, "saved workflow": _saved_workflow}
-            for way, prepare in ways.items():
-                took = []
-                for _ in range(plan.times(4, 15)):
-                    patience.wait()
-                    took.append(_once(browser, app.address, client, prepare))
-                beside = patience.said()
-                row = Row.of(
-                    f"click on Run → first card, {way}",
-                    Series(tuple(took)),
-                    Bar(300, "ms"),
-                    digits=0,
-                    beside=beside,
-                )
-                rows.append(row)
+        client = app.client()
+        _save_workflow(client)
+        _once(browser, client, _nothing_on_the_table)  # loads what is loaded once
+        for way, prepare in WAYS.items():
+            took = []
+            for _ in range(plan.times(4, 15)):
+                patience.wait()
+                took.append(_once(browser, client, prepare))
+            what = f"click on Run → first card, {way}"
+            rows.append(Row.of(what, Series(tuple(took)), Bar(300, "ms"), digits=0, beside=patience.said()))
+        client.close()
     return rows
 
 
-def _once(
-    browser: Browser, address: str, client: ConductorClient, prepare: Callable[[Page], None]
-) -> float:
-    page = opened(browser, address)
+def _once(browser: Browser, client: ConductorClient, prepare: Callable[[Page], None]) -> float:
+    page = opened(browser, client.base_url)
     try:
         prepare(page)
         typed(page, "Why is the sky blue?")
@@ -72,6 +62,12 @@ def _saved_workflow(page: Page) -> None:
     page.locator(".st-key-library button").first.click()
     page.get_by_role("button", name=WORKFLOW).click()
     page.locator(".box[data-status=draft]").first.wait_for()
+
+
+WAYS: Mapping[str, Callable[[Page], None]] = {
+    "a conductor that answers at once": _nothing_on_the_table,
+    "a saved workflow": _saved_workflow,
+}
 
 
 def _save_workflow(client: ConductorClient) -> None:

@@ -17,9 +17,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from conductor.conductors.local import UNCALCULATED
 from conductor.local import weights
 from conductor.local.catalog import default_models_dir
-from conductor.conductors.local import UNCALCULATED
 from conductor.local.conductor_prompt import PoolWorker, conductor_messages
 from conductor.local.grammar import plan_grammar, worker_letters
 from conductor.local.plan_lines import PlanLine, letter_choices, read_plan_lines

@@ -13,7 +13,9 @@ from benchmarks.rows import Bar, Plan, Row, Series
 from benchmarks.shapes import SHAPES, Speed, critical_path_s
 from benchmarks.stage import backend, check, run, scripted_server
 
-SAYS = "wall ÷ critical path: uneven branches, fan-out 1+3+1 (400 ms to the first token, 60 tokens, 15 ms each)"
+SAYS = (
+    "wall ÷ critical path: uneven branches, fan-out 1+3+1 (400 ms to the first token, 60 tokens, 15 ms each)"
+)
 BAR = "≤ 1.01"
 LLM = Speed(400, 60, 15)
 MEASURED = ("uneven branches", "fan-out 1+3+1")

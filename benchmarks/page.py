@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 POOL = Path(__file__).with_name("page_pool.toml")
 PROMPT_BOX = "textarea"
 RUN_BUTTON = ".st-key-studio-go button"
-WIDE = {"width": 1440, "height": 900}
 
 # Notes when the page was clicked, and when the first card is on the screen whose status is not among those
 # that were there before. The graph is in a shadow root, so those are remembered as they come.
@@ -77,7 +76,7 @@ def running(folder: Path) -> Iterator[App]:
 
 def tab(browser: Browser) -> Page:
     """A new tab with a fresh profile that watches for paints."""
-    page = browser.new_page(viewport=WIDE)
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.set_default_timeout(20_000)
     page.add_init_script(WATCH)
     return page

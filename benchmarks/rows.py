@@ -91,6 +91,10 @@ class Row:
         figures = {"best": series.best, "median": series.median, "values": list(series.values)}
         return cls(what, said, bar, bar.is_met(series.best) if bar else None, figures)
 
+    def but_only_if(self, holds: bool) -> Row:
+        """The row, its bar missed unless something else holds as well."""
+        return replace(self, is_met=self.is_met and holds)
+
     def with_figures(self, **more: Any) -> Row:
         """The row with more figures for ``--json``."""
         return replace(self, figures={**self.figures, **more})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import dataclass
 
 from playwright.sync_api import CDPSession, sync_playwright
 
@@ -41,13 +42,32 @@ window.watch = () => new MutationObserver((changes) => {
 """
 
 
+@dataclass(frozen=True)
+class Seen:
+    """``took_ms``: sorted, per frame, from its making to its painting."""
+
+    cards: int
+    took_ms: tuple[float, ...]
+    busy_share: float
+    """How much of the time the page's main thread worked."""
+
+    def part(self, share: float) -> float:
+        """Milliseconds within which this share of the frames was painted."""
+        return self.took_ms[int(len(self.took_ms) * share)]
+
+    def __str__(self) -> str:
+        times = f"p50 {self.part(0.5):.0f} ms, p95 {self.part(0.95):.0f} ms, max {self.took_ms[-1]:.0f} ms"
+        return f"{self.cards} cards, {len(self.took_ms)} frames: {times}, main thread {self.busy_share:.0%}"
+
+
 def busy_s(session: CDPSession) -> float:
     """Seconds the page's main thread has worked so far."""
     metrics = session.send("Performance.getMetrics")["metrics"]
     return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
 
 
-def measure(cards: int) -> str:
+def measure(cards: int) -> Seen:
+    """Watches so many streaming cards for some seconds."""
     with running_server() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=list(FLAGS))
         page = browser.new_page(viewport={"width": 1320, "height": 900})
@@ -60,11 +80,9 @@ def measure(cards: int) -> str:
         start, before = time.monotonic(), busy_s(session)
         page.wait_for_timeout(SECONDS * 1000)
         share = (busy_s(session) - before) / (time.monotonic() - start)
-        took = sorted(page.evaluate("took"))
+        took = tuple(sorted(page.evaluate("took")))
         browser.close()
-    at = [round(took[int(len(took) * part)]) for part in (0.5, 0.95)]
-    times = f"p50 {at[0]} ms, p95 {at[1]} ms, max {took[-1]:.0f} ms"
-    return f"{cards} cards, {len(took)} frames: {times}, main thread {share:.0%}"
+    return Seen(cards, took, share)
 
 
 if __name__ == "__main__":

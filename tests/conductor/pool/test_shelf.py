@@ -33,7 +33,7 @@ def names(shelf: PoolShelf, pool: str | None = None) -> list[str]:
 def test_ready_pools_are_there_with_local_first(settings: Settings) -> None:
     shelf = PoolShelf(settings)
     assert shelf.names() == ("local", "frontier")
-    assert names(shelf) == ["qwen-0.5b", "calculator", "python", "qwen-1.5b", "smollm2-135m"]
+    assert names(shelf) == ["qwen-1.5b", "qwen-0.5b", "calculator", "python", "smollm2-135m"]
     assert shelf.view().pools == ("local", "frontier")
 
 
