@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from conductor_client.catalogue import counted, text
+from conductor_client.run_state import GIVEN
 from conductor_client.usage import Usage
 
 
@@ -63,6 +64,11 @@ def size(count: int) -> str:
             break
         amount, unit = amount / 1000, bigger
     return f"{amount:.0f} {unit}" if amount >= 100 or unit == "B" else f"{amount:.1f} {unit}"
+
+
+def conductor_name(conductor: str) -> str:
+    """Who wrote the workflow, in words: a conductor's id, or that it was given."""
+    return text("common.given") if conductor == GIVEN else conductor
 
 
 def ago(moment: datetime, *, now: datetime | None = None) -> str:

@@ -53,7 +53,11 @@ def _line(node: LineageNode, names: Mapping[str, str], *, depth: int, is_open: b
             st.badge(text("studio.lineage_open"), color="primary")
         else:
             st.page_link("views/studio.py", label=literal(label), query_params={"run": node.run_id})
-        parts = [ago(node.created_at), seconds(node.wall_s), usd(node.cost_usd, is_complete=node.cost_complete)]
+        parts = [
+            ago(node.created_at),
+            seconds(node.wall_s),
+            usd(node.cost_usd, is_complete=node.cost_complete),
+        ]
         if node.final_output:
             parts.append(f"“{shortened(node.final_output, 60)}”")
         st.caption(literal(" · ".join(parts)), width="content")

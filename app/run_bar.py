@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import commands, drafting, library, resources, workflow_shelf
 from app.answer import draw_copy
-from app.figures import ago, seconds, total_tokens, usd
+from app.figures import ago, conductor_name, seconds, total_tokens, usd
 from app.markdown import literal
 from conductor_client.catalogue import counted, text
 from conductor_client.run_state import RunState
@@ -61,7 +61,7 @@ def draw(run: RunState, *, has_draft: bool) -> None:
 
 
 def _caption(run: RunState) -> str:
-    parts = [literal(run.conductor)] if run.conductor else []
+    parts = [literal(conductor_name(run.conductor))] if run.conductor else []
     if run.created_at is not None:
         parts.append(ago(run.created_at))
     if run.resumed:

@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from app import resources, state
-from app.figures import ago, seconds, shortened, tokens, usd
+from app.figures import ago, conductor_name, seconds, shortened, tokens, usd
 from app.markdown import literal
 from app.run_bar import draw_badge
 from conductor_client.api import RunSummary
@@ -36,7 +36,7 @@ def draw_line(run: RunSummary) -> None:
 
 
 def _figures(run: RunSummary) -> str:
-    parts = [ago(run.created_at), run.conductor, counted("common.steps", run.n_steps)]
+    parts = [ago(run.created_at), conductor_name(run.conductor), counted("common.steps", run.n_steps)]
     if run.workers:
         parts.append(shortened(", ".join(dict.fromkeys(run.workers)), 60))
     parts.append(text("common.n_tokens", n=tokens(run.total_tokens, is_complete=run.tokens_complete)))

@@ -21,10 +21,9 @@ from conductor_client.errors import InvalidRequest, NotFound, StatusError
 from conductor_client.events import Limits, RunCreated
 from conductor_client.plan import Plan, PlanOptions
 from conductor_client.pool import WorkerInfo
+from conductor_client.run_state import GIVEN
 from conductor_client.workflow import Step, Workflow
 
-GIVEN = "given"
-"""Stands for a conductor where a person or a program wrote the workflow."""
 _STATUS = {"bad_input": 422, "unavailable": 503}
 
 

@@ -37,6 +37,8 @@ from .step_state import StepState, apply_step, sent_attempts
 from .usage import Complete, Usage, sum_cost, sum_usage
 from .workflow import Message, Workflow
 
+GIVEN = "given"
+"""Stands for a conductor where a person or a program wrote the workflow."""
 RunStatus = Literal["queued", "planning", "running", "succeeded", "failed", "cancelled"]
 ENDED: frozenset[str] = frozenset({"succeeded", "failed", "cancelled"})
 """Run statuses after which nothing more happens."""

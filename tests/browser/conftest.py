@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,12 +17,24 @@ from tests.running_app import App
 from .studio import Studio
 
 TIMEOUT_MS = 15_000
+SCREENSHOTS = Path(__file__).resolve().parents[2] / "screenshots"
+"""Where the pages of a test that failed are kept, as they were."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser" in item.path.as_posix():
             item.add_marker(pytest.mark.browser)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[Any]:
+    report = yield
+    if report.when == "call" and report.failed:
+        contexts: list[BrowserContext] = getattr(item, "browser_contexts", [])
+        for number, page in enumerate(page for context in contexts for page in context.pages):
+            page.screenshot(path=SCREENSHOTS / f"{item.name}-{number}.png")
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -65,12 +79,13 @@ OpenPage = Callable[..., Page]
 
 
 @pytest.fixture
-def open_page(browser: Browser) -> Iterator[OpenPage]:
+def open_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[OpenPage]:
     """Opens an empty page in a profile of its own; ``width``, ``height`` and any context option may be given.
 
     The test fails when any page left this machine, threw, or ran what a model wrote.
     """
     contexts: list[BrowserContext] = []
+    request.node.browser_contexts = contexts
     watches: list[Watch] = []
 
     def open_one(*, width: int = 1440, height: int = 900, **options: object) -> Page:

@@ -9,10 +9,11 @@ import httpx
 from playwright.sync_api import Locator, Page, expect
 
 from conductor_client.api import RunRequest, StepRequest, WorkflowRequest
+from conductor_client.catalogue import text
 from conductor_client.client import ConductorClient
 from conductor_client.run_state import RunState
 
-MAIN_BUTTON = re.compile("^(Run|Plan|Run this workflow)$")
+MAIN_BUTTON = re.compile(f"^({'|'.join(text(f'studio.{key}') for key in ('run', 'plan', 'run_sketch'))})$")
 SKY = "Why is the sky blue?"
 DRAFT = "The first draft says that the sky is blue because short waves scatter more than long ones."
 OPINION = "The second opinion agrees, adds that sunsets are red, and finds nothing wrong with the draft."
@@ -77,6 +78,10 @@ class Studio:
     @property
     def prompt(self) -> Locator:
         return self.page.get_by_role("textbox", name="Prompt")
+
+    def expect_go(self, key: str) -> None:
+        """Waits until the main button says what it should, by its key in the catalogue."""
+        expect(self.page.get_by_role("button", name=text(f"studio.{key}"), exact=True)).to_be_visible()
 
     @property
     def go(self) -> Locator:
@@ -154,8 +159,9 @@ class Studio:
         return self.page.locator(".st-key-edit_bar")
 
     def inspect(self, number: int, section: str | None = None) -> None:
-        """Selects a step in the graph, and a section of the inspector."""
-        self.card(number).click()
+        """Selects a step in the graph, unless it is selected already, and a section of the inspector."""
+        if self.card(number).get_attribute("aria-pressed") != "true":
+            self.card(number).click()
         expect(self.inspector.get_by_role("radio", name=f"Step {number}")).to_be_checked()
         if section:
             self.section(section)

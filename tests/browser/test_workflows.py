@@ -7,26 +7,30 @@ from playwright.sync_api import expect
 
 from tests.running_app import App
 
-from .studio import SKY, TREE, Studio, count_runs, finished, state
+from .studio import SKY, Studio, count_runs, finished, state
 
 LISTS = """
-model_id = ["writer", "somebody"]
-subtasks = ["Draft it at once.", "Sum it up."]
+model_id = [0, 2]
+subtasks = ["Draft it at once.", "Merge it."]
 access_list = [[], ["all"]]
 """
+STRANGE = """{"steps": [
+  {"worker": "writer", "instruction": "Draft it at once."},
+  {"worker": "somebody", "instruction": "Sum it up.", "access": [0]}
+]}"""
 
 
 def test_plan_first_shows_an_estimate_and_runs_nothing_before_the_click(studio: Studio, app: App) -> None:
     before = count_runs(app.address)
     studio.open()
     studio.page.get_by_text("Plan first", exact=True).click()
-    expect(studio.go).to_have_text("Plan")
+    studio.expect_go("plan")
     studio.write(f"{SKY} (at once)")
     studio.go.click()
     expect(studio.cards).to_have_count(3)
     expect(studio.box(1)).to_contain_text("Planned")
     expect(studio.page.get_by_text("About 3 calls")).to_be_visible()
-    expect(studio.go).to_have_text("Run this workflow")
+    studio.expect_go("run_sketch")
     assert count_runs(app.address) == before
     studio.inspect(2)
     studio.instruct("Check the physics, planned and edited.")
@@ -68,13 +72,28 @@ def test_a_workflow_is_saved_under_a_name_and_loaded(studio: Studio, app: App) -
     expect(studio.page.get_by_text("Nothing saved yet.")).to_be_visible()
 
 
-def test_the_three_lists_are_imported_and_a_missing_worker_is_replaced(studio: Studio, app: App) -> None:
+def _import(studio: Studio, text: str) -> None:
     studio.open()
     studio.button("New workflow").click()
     studio.page.get_by_role("radio", name="Import").click()
-    studio.page.get_by_role("textbox", name="Workflow as text").fill(LISTS)
+    studio.page.get_by_role("textbox", name="Workflow as text").fill(text)
     studio.button("Import").click()
+
+
+def test_the_three_lists_are_imported_and_run(studio: Studio, app: App) -> None:
+    _import(studio, LISTS)
     expect(studio.cards).to_have_count(2)
+    studio.run(SKY)
+    studio.expect_ended()
+    assert studio.run_id
+    kept = state(app.address, studio.run_id).workflow
+    assert kept is not None
+    assert [step.worker for step in kept.steps] == ["writer", "merger"]
+    assert kept.steps[1].access == (kept.steps[0].step_id,)
+
+
+def test_a_worker_that_the_pool_does_not_have_is_replaced_after_an_import(studio: Studio, app: App) -> None:
+    _import(studio, STRANGE)
     expect(studio.page.get_by_text("The pool has no workers of these names.")).to_be_visible()
     studio.page.get_by_role("combobox", name="somebody").click()
     studio.page.get_by_role("option", name="merger").click()
@@ -82,20 +101,11 @@ def test_the_three_lists_are_imported_and_a_missing_worker_is_replaced(studio: S
     studio.run(SKY)
     studio.expect_ended()
     assert studio.run_id
-    kept = state(app.address, studio.run_id).workflow
-    assert kept is not None
-    assert [(step.worker, step.access) for step in kept.steps] == [
-        ("writer", ()),
-        ("merger", (kept.steps[0].step_id,)),
-    ]
+    assert state(app.address, studio.run_id).steps["s2"].worker == "merger"
 
 
 def test_text_that_is_no_workflow_says_so(studio: Studio) -> None:
-    studio.open()
-    studio.button("New workflow").click()
-    studio.page.get_by_role("radio", name="Import").click()
-    studio.page.get_by_role("textbox", name="Workflow as text").fill("Once upon a time.")
-    studio.button("Import").click()
+    _import(studio, "Once upon a time.")
     expect(studio.page.get_by_text("No workflow could be read from this text.")).to_be_visible()
     expect(studio.cards).to_have_count(0)
 
