@@ -149,7 +149,7 @@ def without_idle_calculation(reading: Reading, workers: Sequence[Worker]) -> Rea
 def with_calculation(reading: Reading, workers: Sequence[Worker], max_steps: int) -> Reading:
     """The plan, with a calculator after a last step that only writes an expression.
 
-    Small models forget that line; the expression itself would be the answer. Told as ``repaired_calculation``.
+    Small models forget that line; the bare expression would be the answer. Told as ``repaired_calculation``.
     """
     tool = next((place for place, each in enumerate(workers) if role_of(each) == "calculator"), None)
     steps = reading.steps

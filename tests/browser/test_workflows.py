@@ -151,6 +151,7 @@ def test_a_prompt_of_a_megabyte_runs_and_three_are_refused_and_kept(studio: Stud
     before = count_runs(app.address)
     studio.write("a word or two " * 220_000)
     studio.go.click()
-    expect(studio.page.get_by_text("2 MB").first).to_be_visible()
+    expect(studio.page.get_by_text("at most 2,000,000 are taken")).to_be_visible()
+    expect(studio.page.get_by_text("Shorten the prompt")).to_be_visible()
     assert count_runs(app.address) == before
     assert len(studio.prompt.input_value()) > 3_000_000
