@@ -9,29 +9,29 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from conductor import forks as forking
-from conductor.asking import Asking, invalid, not_found, refusal, workflow_of_request
 from conductor.conductors import list_conductors
 from conductor.conductors.local import LocalConductor
-from conductor.drafts import Draft
 from conductor.engine import Engine, open_engine
 from conductor.imports import import_reply
-from conductor.limits import Budget, DayBudget, LimitReached
-from conductor.live import Hub, Item
 from conductor.model_fetches import ModelFetches
-from conductor.plan_run import PlanCalls, PlanRun, make_plan
-from conductor.planning import PlanningRequest
+from conductor.plans.planning import PlanningRequest
 from conductor.pool import PoolShelf
 from conductor.prices import cost_of, price_of
 from conductor.providers.base import Worker, WorkerError
 from conductor.providers.registry import Providers
-from conductor.runner import Runner
+from conductor.runs import forks as forking
+from conductor.runs.asking import Asking, invalid, not_found, refusal, workflow_of_request
+from conductor.runs.drafts import Draft
+from conductor.runs.limits import Budget, DayBudget, LimitReached
+from conductor.runs.live import Hub, Item
+from conductor.runs.plan_run import PlanCalls, PlanRun, make_plan
+from conductor.runs.runner import Runner
+from conductor.runs.terms import frozen_workers
+from conductor.runs.tryout import try_worker
+from conductor.runs.work import Charge, Means, Work
 from conductor.settings import Settings
 from conductor.store import UNDO_S, NameTaken, Store
-from conductor.terms import frozen_workers
-from conductor.tryout import try_worker
 from conductor.version import own_version
-from conductor.work import Charge, Means, Work
 from conductor_client.api import (
     ForkPreview,
     ForkRequest,

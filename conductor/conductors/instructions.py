@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from conductor.plans.reader import write_lists
 from conductor.providers.base import Worker
-from conductor.reader import write_lists
 from conductor_client.plan import Diagnostic, PlannedStep, PlanOptions
 from conductor_client.workflow import Message
 

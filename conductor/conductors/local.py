@@ -13,11 +13,11 @@ from typing import Any, Literal, cast, get_args
 
 from conductor.conductors.base import CallModel, ConductorRequest, Written
 from conductor.conductors.excerpt import conversation, cut_note
-from conductor.lines import read_lines
 from conductor.local.conductor_prompt import PoolWorker, Role, conductor_messages
 from conductor.local.grammar import MAX_WORKERS, plan_grammar, worker_letters
 from conductor.local.plan_lines import letter_choices
-from conductor.plan_rules import PlanRules
+from conductor.plans.lines import read_lines
+from conductor.plans.plan_rules import PlanRules
 from conductor.providers.base import Call, Completion, Delta, Notice, TokenLogprob, Worker, WorkerError
 from conductor_client.plan import Diagnostic, PlannedStep, PlanOptions, Reading
 from conductor_client.workflow import Message

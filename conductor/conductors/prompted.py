@@ -11,9 +11,9 @@ from typing import Any, Literal, cast
 from conductor.conductors.base import CallModel, ConductorRequest, Written
 from conductor.conductors.excerpt import conversation, cut_note
 from conductor.conductors.instructions import complaint, conductor_prompt, next_round
-from conductor.plan_rules import PlanRules
+from conductor.plans.plan_rules import PlanRules
+from conductor.plans.reader import read_lists
 from conductor.providers.base import Call, Completion, Delta, Notice, TokenLogprob, Worker, WorkerError
-from conductor.reader import read_lists
 from conductor_client.plan import PlanOptions
 from conductor_client.workflow import Message
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from conductor.reader import write_lists
+from conductor.plans.reader import write_lists
 from conductor_client.plan import PlannedStep
 from conductor_client.run_state import RunState
 from conductor_client.workflow import Workflow

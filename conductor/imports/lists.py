@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 from conductor.exports.lists import POOL_COMMENT
-from conductor.plan_rules import PlanRules
-from conductor.reader import read_lists as read
+from conductor.plans.plan_rules import PlanRules
+from conductor.plans.reader import read_lists as read
 from conductor_client.plan import Diagnostic
 from conductor_client.workflow import MAX_STEPS
 

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any
 
-from conductor.live import ENDS
+from conductor.runs.live import ENDS
 from conductor_client._base import utc_now
 from conductor_client.events import Frame, RunEvent
 

@@ -93,7 +93,11 @@ def test_another_worker_is_chosen_in_the_inspector_and_on_the_card(studio: Studi
     expect(studio.box(2).locator(".worker")).to_have_text("checker")
     run_id = studio.run_again()
     studio.expect_ended()
-    assert [step.worker for step in state(app.address, run_id).steps.values()] == ["writer", "checker", "writer"]
+    assert [step.worker for step in state(app.address, run_id).steps.values()] == [
+        "writer",
+        "checker",
+        "writer",
+    ]
 
 
 def test_dragging_from_a_card_to_a_later_one_adds_an_access(studio: Studio, app: App) -> None:

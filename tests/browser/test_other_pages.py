@@ -67,7 +67,9 @@ def test_a_running_run_is_reached_through_the_history(open_page: OpenPage, app: 
     assert state(app.address, run_id).status == "cancelled"
 
 
-def test_workers_are_listed_tested_and_missing_models_say_how_to_get_them(open_page: OpenPage, app: App) -> None:
+def test_workers_are_listed_tested_and_missing_models_say_how_to_get_them(
+    open_page: OpenPage, app: App
+) -> None:
     page = open_page()
     page.goto(f"{app.address}/workers")
     expect(page.get_by_role("heading", name="Workers")).to_be_visible()

@@ -91,7 +91,9 @@ def _content_of_report(studio: Studio) -> str:
     return _content(waiting.value).decode()
 
 
-@pytest.mark.parametrize(("item", "beginning"), [("SVG, light", b"<svg"), ("PNG, dark", b"\x89PNG\r\n\x1a\n")])
+@pytest.mark.parametrize(
+    ("item", "beginning"), [("SVG, light", b"<svg"), ("PNG, dark", b"\x89PNG\r\n\x1a\n")]
+)
 def test_the_drawing_is_saved_as_a_picture(studio: Studio, run_id: str, item: str, beginning: bytes) -> None:
     studio.open(run_id)
     studio.page.get_by_role("button", name="Save as picture").click()
@@ -101,7 +103,9 @@ def test_the_drawing_is_saved_as_a_picture(studio: Studio, run_id: str, item: st
     assert content.startswith(beginning) and len(content) > 2000
 
 
-def test_the_same_run_is_drawn_the_same_each_time(studio: Studio, open_page: OpenPage, app: App, run_id: str) -> None:
+def test_the_same_run_is_drawn_the_same_each_time(
+    studio: Studio, open_page: OpenPage, app: App, run_id: str
+) -> None:
     """Behaviour row 21: the same run opened three times is the same drawing."""
     second = Studio(open_page(), app.address)
     drawn = []
@@ -110,7 +114,9 @@ def test_the_same_run_is_drawn_the_same_each_time(studio: Studio, open_page: Ope
         tab.expect_ended()
         layer = tab.page.locator(".layer")
         places = layer.locator("[data-box]").evaluate_all("(boxes) => boxes.map((box) => box.style.cssText)")
-        lines = layer.locator("path.line").evaluate_all("(paths) => paths.map((path) => path.getAttribute('d'))")
+        lines = layer.locator("path.line").evaluate_all(
+            "(paths) => paths.map((path) => path.getAttribute('d'))"
+        )
         drawn.append((places, lines))
     assert drawn[0] == drawn[1] == drawn[2]
 
@@ -134,7 +140,9 @@ def test_the_read_only_address_shows_the_run_live_and_changes_nothing(
     cards.nth(1).locator("[data-step]").click()
     expect(page.locator(".step.shown")).to_contain_text("Check the physics on your own.")
     expect(page.locator("input, textarea, select, form, [contenteditable]")).to_have_count(0)
-    named = page.get_by_role("button").evaluate_all("(all) => all.map((each) => each.ariaLabel || each.textContent)")
+    named = page.get_by_role("button").evaluate_all(
+        "(all) => all.map((each) => each.ariaLabel || each.textContent)"
+    )
     assert not [name for name in named if re.search("Run|Stop|Add|Delete|Edit|Undo", name or "")]
     for more in ("&delete=1", "&cancel=1", "&edits=[]", "&run=other", "&mode=edit"):
         page.goto(app.address + path + more)

@@ -22,7 +22,9 @@ OUTSIDE = """(HIDDEN) => [...document.querySelectorAll("button, a, input, textar
   .filter(([, box]) => box.width > 1 && (box.left < -1 || box.right > innerWidth + 1)).map(([name]) => name)"""
 HIDDEN = "[data-testid=stDataFrame], [data-testid=stSidebar][data-collapsed=true]"
 """A table scrolls in itself; a closed menu lies beside the screen."""
-NAMELESS = re.compile(r"^\s*- (button|link|textbox|combobox|switch|radio|slider|checkbox|spinbutton)(?: \[|:|$)", re.M)
+NAMELESS = re.compile(
+    r"^\s*- (button|link|textbox|combobox|switch|radio|slider|checkbox|spinbutton)(?: \[|:|$)", re.M
+)
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +81,8 @@ def test_at_390_px_every_page_fits(open_page: OpenPage, app: App, run_id: str) -
         page.goto(app.address + path)
         expect(page.get_by_text(words, exact=words == "Done").first).to_be_visible()
         _fits(page)
-    share = page.request.post(f"{app.address}/api/runs/{run_id}/share").json()["path"]
-    page.goto(app.address + share)
+    with app.client() as client:
+        page.goto(app.address + client.share(run_id).path)
     expect(page.locator("[data-box]")).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.goto(app.address)
@@ -96,11 +98,15 @@ def test_light_and_dark_are_both_readable(
     studio = Studio(open_page(color_scheme=scheme), app.address).open(run_id)
     studio.expect_ended()
     studio.inspect(3)
-    found = studio.page.locator("[data-testid=stApp]").evaluate("(app) => getComputedStyle(app).backgroundColor")
+    found = studio.page.locator("[data-testid=stApp]").evaluate(
+        "(app) => getComputedStyle(app).backgroundColor"
+    )
     parts = [int(part) for part in re.findall(r"\d+", found)[:3]]
     assert (found == background) if background else max(parts) < 60
     expect(studio.page.locator(".wfg")).to_have_attribute("data-theme", scheme)
-    graph = studio.page.locator(".wfg").evaluate("(graph) => getComputedStyle(graph.querySelector('.card')).color")
+    graph = studio.page.locator(".wfg").evaluate(
+        "(graph) => getComputedStyle(graph.querySelector('.card')).color"
+    )
     assert (min if scheme == "dark" else max)(int(part) for part in re.findall(r"\d+", graph)[:3]) in (
         range(150, 256) if scheme == "dark" else range(0, 90)
     )

@@ -138,7 +138,9 @@ def test_an_empty_prompt_is_told_and_starts_nothing(studio: Studio, app: App) ->
     studio.write("")
     studio.go.click()
     studio.button("A fact").click()
-    expect(studio.prompt).to_have_value("Which planet of the solar system has the most moons, and who discovered its largest one?")
+    expect(studio.prompt).to_have_value(
+        "Which planet of the solar system has the most moons, and who discovered its largest one?"
+    )
 
 
 def test_a_prompt_of_a_megabyte_runs_and_three_are_refused_and_kept(studio: Studio, app: App) -> None:

@@ -8,18 +8,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from conductor.endings import PlanningFailed
 from conductor.engine.claims import Claims
 from conductor.engine.local import LocalEngine
 from conductor.engine.recorded import RecordedEngine
-from conductor.limits import DayBudget, highest_cost
-from conductor.live import Hub
 from conductor.providers.base import Worker
 from conductor.providers.scripted import ScriptedProvider
-from conductor.retry import RetryPolicy
-from conductor.runner import Runner
+from conductor.runs.endings import PlanningFailed
+from conductor.runs.limits import DayBudget, highest_cost
+from conductor.runs.live import Hub
+from conductor.runs.retry import RetryPolicy
+from conductor.runs.runner import Runner
+from conductor.runs.work import Charge, Means, Work
 from conductor.store import Store
-from conductor.work import Charge, Means, Work
 from conductor_client._base import new_id
 from conductor_client.errors import StepError
 from conductor_client.events import Limits, RunCreated, RunEvent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from pathlib import Path
 
-from conductor.limits import DayBudget
+from conductor.runs.limits import DayBudget
 from tests.conductor.stage import CENT_A_TOKEN, Stage, limits, scripted
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conductor.retry import RetryPolicy
+from conductor.runs.retry import RetryPolicy
 from conductor_client.run_state import RunState
 from tests.conductor.stage import Stage, scripted
 

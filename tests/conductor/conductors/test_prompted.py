@@ -9,9 +9,9 @@ import pytest
 from conductor.conductors.base import EarlierRound, Refusal
 from conductor.conductors.instructions import EXAMPLES, conductor_prompt
 from conductor.conductors.prompted import CUT_CHARACTERS, PromptedConductor, ordinal_choices
-from conductor.plan_rules import PlanRules
+from conductor.plans.plan_rules import PlanRules
+from conductor.plans.reader import read_lists
 from conductor.providers.base import Completion, TokenLogprob, WorkerError
-from conductor.reader import read_lists
 from conductor_client.plan import Diagnostic, PlanOptions
 from conductor_client.workflow import Message
 from tests.conductor.conductors.model import PRICED, WORKERS, PaperModel, ask, write

@@ -124,7 +124,7 @@ async def test_a_mistake_of_ours_ends_the_run_and_says_so(
         def broken(*_: object, **__: object) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr("conductor.terms.build", broken)
+        monkeypatch.setattr("conductor.runs.terms.build", broken)
         state = await stage.run([("a", "one", [])])
     assert state.status == "failed" and state.error is not None and state.error.kind == "internal"
     assert "ZeroDivisionError" in state.error.message
