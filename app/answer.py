@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from app import commands
@@ -15,7 +17,7 @@ from conductor_client.run_state import RunState
 MOST_SHOWN = 100_000
 """Characters of a text that are drawn; the rest is in the download."""
 LONG = 2_500
-"""Characters above which the answer gets a scroll bar of its own, so that the graph stays near."""
+"""Characters above which a text gets a scroll bar of its own, so that what stands below stays near."""
 TALL_PX = 420
 MOST_COPIED = 200_000
 """Characters that a copy button carries."""
@@ -77,19 +79,22 @@ def _head(run: RunState) -> bool:
 
 
 def _body(said: str, *, is_raw: bool) -> None:
-    is_long = len(said) > LONG or said.count("\n") > 40
-    with st.container(height=TALL_PX if is_long else "content", border=False, key="answer.body"):
-        if is_raw:
-            draw_text(said, key="answer.raw")
-        else:
-            st.markdown(sanitised(said[:MOST_SHOWN]), anchors=False)
-            _rest(said, key="answer.whole")
+    if is_raw:
+        draw_text(said, key="answer.raw")
+        return
+    with st.container(height=_height(said), border=False, key="answer.body"):
+        st.markdown(sanitised(said[:MOST_SHOWN]), anchors=False)
+    _rest(said, key="answer.whole")
 
 
 def draw_text(said: str, *, key: str, language: str | None = None) -> None:
     """A text exactly as it is, with a copy button; a very long one is cut and offered whole as a file."""
-    st.code(said[:MOST_SHOWN], language=language, wrap_lines=True)
+    st.code(said[:MOST_SHOWN], language=language, wrap_lines=True, height=_height(said))
     _rest(said, key=key)
+
+
+def _height(said: str) -> int | Literal["content"]:
+    return TALL_PX if len(said) > LONG or said.count("\n") > 40 else "content"
 
 
 def _rest(said: str, *, key: str) -> None:

@@ -53,7 +53,9 @@ def limits() -> Limits:
 
 def _options() -> PlanOptions | None:
     """The chosen conductor's options, its step limit cut to the run's."""
-    chosen = readiness.chosen_conductor(resources.conductors(), state.value(state.CONDUCTOR))
+    chosen = readiness.chosen_conductor(
+        resources.conductors(state.value(state.POOL)), state.value(state.CONDUCTOR)
+    )
     most = state.value(state.MAX_STEPS)
     if chosen is None or most is None:
         return None

@@ -40,10 +40,7 @@ def draw_run(
         reply=_reply(),
         can_undo=is_edited,
     )
-    if run.workflow is None:
-        _mount(payload, source=run.run_id, base=None)
-    else:
-        _mount(payload, source=run.run_id, base=run.workflow)
+    _mount(payload, source=run.run_id, base=run.workflow)
 
 
 def draw_sketch(sketch: Workflow, *, drafted: Draft | None, workers: Sequence[WorkerInfo]) -> None:

@@ -23,7 +23,8 @@ def draw(*, is_hero: bool) -> None:
         box, controls = st.container(), st.container()
         found: Obstacle | None = Obstacle(text("studio.no_backend"))
         with controls, resources.errors_shown():
-            found = _controls(resources.pool(state.value(state.POOL)), resources.conductors())
+            chosen = state.value(state.POOL)
+            found = _controls(resources.pool(chosen), resources.conductors(chosen))
         with box:
             _box(found, height=HERO_PX if is_hero else BOX_PX)
     if is_hero and not str(state.value(state.PROMPT, "")).strip():

@@ -48,10 +48,10 @@ def workers(run: RunState | None) -> tuple[WorkerInfo, ...]:
         return () if run is None else run.pool_snapshot
 
 
-@st.cache_data(ttl=KEPT_S, show_spinner=False)
-def conductors() -> tuple[ConductorInfo, ...]:
-    """Every conductor, ready or not."""
-    return client().conductors()
+@st.cache_data(ttl=KEPT_S, show_spinner=False, max_entries=20)
+def conductors(pool: str | None = None) -> tuple[ConductorInfo, ...]:
+    """Every conductor of a pool (``None`` = the configured one), ready or not."""
+    return client().conductors(pool)
 
 
 @st.cache_data(ttl=KEPT_S, show_spinner=False)

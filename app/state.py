@@ -98,7 +98,7 @@ def run_id() -> str | None:
 
 
 def open_run(opened: str) -> None:
-    """Puts a run into the address; its step selection starts empty unless the step is there too."""
+    """Puts a run into the address; its live connection is taken to work until it says otherwise."""
     st.query_params["run"] = opened
     st.session_state.pop(_LINE_DOWN, None)
 

@@ -13,6 +13,9 @@ LOGO = Path(__file__).with_name("logo.svg")
 ICON = Path(__file__).with_name("icon.svg")
 """A file, since Streamlit fetches a tab's icon that is only named from a server elsewhere."""
 
+PULSE_S = 60.0
+"""Seconds between two pulses; the length does not matter."""
+
 
 def main() -> None:
     """Draws the page that the address names."""
@@ -49,7 +52,15 @@ def main() -> None:
         position="top",
     )
     st.logo(LOGO, size="medium")
+    st.fragment(_pulse, run_every=PULSE_S)()
     page.run()
+
+
+def _pulse() -> None:
+    """Draws nothing. A page with a clock in it is drawn anew when its connection comes back.
+
+    Without one it would stay as it was after a restart of the server, and none of its buttons would work.
+    """
 
 
 main()

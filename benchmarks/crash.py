@@ -26,7 +26,7 @@ SHAPE: Shape = SHAPES["uneven branches"]
 
 
 def measure(plan: Plan) -> Sequence[Row]:
-    """Kills after another number of finished steps each time. An event is lost if a watcher has seen it and it is not stored."""
+    """Kills after another number of finished steps each time. Lost: seen by a watcher, and not stored."""
     again = lost = finished = seen = in_flight = 0
     moments = (1, 6, 10, 14, 20, 26) if plan.is_long else (6, 20)
     for moment in moments:
@@ -47,7 +47,7 @@ def measure(plan: Plan) -> Sequence[Row]:
         "seen": seen,
         "in_flight": in_flight,
     }
-    return [Row("kill -9 in mid-run", f"{said}; {more}", None, again == 0 and lost == 0, figures)]
+    return [Row("kill -9 in mid-run", f"{said}; {more}", BAR, again == 0 and lost == 0, figures)]
 
 
 class _Killed:
@@ -61,7 +61,7 @@ class _Killed:
         (folder / "pool.toml").write_text(server.pool(SPEED), encoding="utf-8")
 
     def go(self, after: int) -> None:
-        """Starts runs, kills the process after so many finished steps, starts it again, waits for the runs' ends and compares."""
+        """Kills the process after so many finished steps, starts it again, compares when all have ended."""
         self.app.start()
         client = ConductorClient(self.app.address)
         for number in range(RUNS):

@@ -42,4 +42,4 @@ async def _measure() -> list[Row]:
     reused = sum(step.status == "reused" for step in state.steps.values())
     call_ms = QUICK.call_s("usual") * 1000
     said = f"{calls} called, {reused} reused; {wall_s * 1000:.0f} ms, of which the call {call_ms:.0f}"
-    return [Row("fork of the last of 5 steps", said, None, calls == 1, {"calls": calls, "reused": reused})]
+    return [Row("fork of the last of 5 steps", said, BAR, calls == 1, {"calls": calls, "reused": reused})]

@@ -75,11 +75,14 @@ class Series:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. ``is_met`` is ``None`` where there is no bar, or nothing could be measured."""
+    """One line of the table. ``is_met`` is ``None`` where there is no bar, or nothing could be measured.
+
+    ``bar`` in words where it is no single figure.
+    """
 
     what: str
     measured: str
-    bar: Bar | None = None
+    bar: Bar | str | None = None
     is_met: bool | None = None
     figures: Mapping[str, Any] = field(default_factory=dict)
 

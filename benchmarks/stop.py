@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ def measure(plan: Plan) -> Sequence[Row]:
                 codes.add(code)
     beside = f"exit code {', '.join(map(str, sorted(codes)))}, {patience.said()}"
     row = Row.of("Ctrl-C → gone, streams open", Series(tuple(took)), Bar(1, "s"), digits=2, beside=beside)
-    return [row.but_only_if(codes == {0})]
+    return [replace(row.but_only_if(codes == {0}), bar=BAR)]
 
 
 def _stop(app: App, browser: Browser) -> tuple[float, int]:

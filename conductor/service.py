@@ -96,7 +96,13 @@ class Studio:
         except BaseException:
             await store.close()
             raise
-        await studio.engine.resume_unfinished()
+        try:
+            # Weights that nobody has checked yet take seconds each; from here on the answer is remembered.
+            await asyncio.to_thread(studio._fetches.states)
+            await studio.engine.resume_unfinished()
+        except BaseException:
+            await studio.close()
+            raise
         studio._purge_after(0.0)
         return studio
 
@@ -226,7 +232,7 @@ class Studio:
 
     async def import_workflow(self, request: ImportRequest) -> ImportReply:
         """Reads a workflow from text."""
-        view = self._shelf.view(request.pool)
+        view = self._shelf.view(self._asking.pool(request.pool).name)
         return import_reply(request, [worker.name for worker in view.workers], view.default_worker)
 
     # What there is

@@ -109,9 +109,9 @@ class ConductorClient:
         """Version, engine, pool size, whether the store can be written, and problems in words."""
         return self._get(Health, "/healthz")
 
-    def conductors(self) -> tuple[ConductorInfo, ...]:
-        """Every conductor that can be chosen, ready or not."""
-        return read(_conductors, self._http.send("GET", "/api/conductors"))
+    def conductors(self, pool: str | None = None) -> tuple[ConductorInfo, ...]:
+        """Every conductor that can be chosen for a pool (``None`` = the configured one), ready or not."""
+        return read(_conductors, self._http.send("GET", "/api/conductors", params={"pool": pool}))
 
     def pool(self, name: str | None = None) -> PoolView:
         """The pool of that name; ``None`` = the configured one."""

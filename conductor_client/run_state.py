@@ -158,7 +158,11 @@ def _changes(state: RunState, event: RunEvent) -> dict[str, Any]:
                 "partial": event.partial,
             }
         case RunCancelled():
-            return _ended(state, event, "cancelled", event.final_output) | {"partial": event.partial}
+            # A stop is no error, not even of the planning that it cut short.
+            return _ended(state, event, "cancelled", event.final_output) | {
+                "error": None,
+                "partial": event.partial,
+            }
         case _:
             step = state.steps.get(event.step_id, StepState(round=len(state.rounds) or 1))
             return {"steps": {**state.steps, event.step_id: apply_step(step, event)}}
@@ -243,6 +247,8 @@ def _totals(state: RunState) -> dict[str, Any]:
     planned += [each for each in state.rejected if each.round not in covered]
     plan_usage, plan_usage_known = sum_usage(part.usage for part in planned)
     plan_cost, plan_cost_known = sum_cost(part.cost_usd for part in planned)
+    if state.has_ended and state.plan_started_at is not None and state.planned_at is None:
+        plan_usage_known = plan_cost_known = False  # nobody told what the call that was cut short has used
     changes: dict[str, Any] = {
         "usage": usage,
         "cost_usd": cost,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Literal
 
 from pydantic import Field
 
@@ -75,6 +74,3 @@ def sum_cost(parts: Iterable[Decimal | None]) -> tuple[Decimal, bool]:
         else:
             total += part
     return total, complete
-
-
-UsageSource = Literal["reported", "estimated", "missing"]

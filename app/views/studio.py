@@ -7,6 +7,7 @@ from typing import Literal
 import streamlit as st
 
 from app import model_files, prompt_form, readiness, resources, state, workbench
+from components.workflow_graph import load_ahead
 from conductor_client.catalogue import text
 
 HERO_PX = 920  # width of the empty page: a line that is pleasant to read
@@ -34,6 +35,7 @@ def draw() -> None:
         _make_plan()
         if is_hero:
             _models_on_their_way()
+            load_ahead()
 
 
 def _welcome() -> None:
@@ -50,7 +52,8 @@ def _follow_opened_run() -> None:
     if known is not None and state.is_newly_opened(run_id):
         state.open_run(run_id)  # a link from this page to this page does not change the address by itself
         state.put(state.PROMPT, known.prompt)
-        if known.conductor in {conductor.conductor_id for conductor in resources.conductors()}:
+        conductors = resources.conductors(state.value(state.POOL))
+        if known.conductor in {conductor.conductor_id for conductor in conductors}:
             state.put(state.CONDUCTOR, known.conductor)
 
 

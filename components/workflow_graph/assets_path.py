@@ -24,3 +24,8 @@ def version() -> str:
 def entry() -> str:
     """Address of the module that exports ``mount``."""
     return f"{ROUTE}/main.js?v={version()}"
+
+
+def modules() -> list[str]:
+    """Addresses of the modules behind the entry, as they import each other."""
+    return [f"{ROUTE}/{path.name}" for path in sorted(ASSETS.glob("*.js")) if path.name != "main.js"]

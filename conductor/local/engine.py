@@ -72,6 +72,9 @@ def load_server(options: dict[str, Any]) -> Any:
         # Spinning threads make a busy machine many times slower.
         threads.poll = 0
     params.n_gpu_layers = options["gpu_layers"]
+    # Read, not mapped: most weights are copied into another order anyway, and a mapped file stays in memory
+    # beside the copy (qwen-1.5b: 2.2 GB instead of 1.6).
+    params.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_NONE
     params.lora_adapters = [
         xllamacpp.CommonAdapterLoraInfo(path, scale) for path, scale in options["adapters"]
     ]

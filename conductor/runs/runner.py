@@ -255,7 +255,8 @@ def _budget(state: RunState, day: DayBudget) -> Budget:
         sent = sum(estimate_tokens(message.content) for message in step.messages) if unknown else 0
         tokens += sum(sent + estimate_tokens(each.partial_text) for each in unknown)
     cost = state.cost_usd + state.orchestration_cost_usd
-    called = sum(bool(step.attempts) for step in state.steps.values())
+    # A half-done step is called again, and counted then.
+    called = sum(bool(step.attempts) and step.status != "running" for step in state.steps.values())
     return Budget(state.limits, day=day, tokens=tokens, usd=cost, steps=called)
 
 

@@ -15,7 +15,6 @@ from conductor.server.guard import RIGHTS
 from conductor.server.session import is_share_key
 from conductor.service import Studio
 from conductor.settings import Settings
-from conductor_client.api import MAX_PROMPT_BYTES, PlanRequest
 
 SHARE_SECRET = "share"
 """Name under which the store keeps the secret that share links are signed with."""
@@ -61,19 +60,6 @@ def base_url(connection: HTTPConnection, settings: Settings) -> str:
 def run_url(connection: HTTPConnection, settings: Settings, run_id: str) -> str:
     """The address that opens a run in the Studio."""
     return f"{base_url(connection, settings)}/?run={run_id}"
-
-
-def check_size(request: PlanRequest) -> None:
-    """Refuses a prompt over the limit as too large, before the backend looks at it."""
-    n_bytes = len(request.prompt.encode()) + sum(
-        len(message.content.encode()) for message in request.messages
-    )
-    if n_bytes > MAX_PROMPT_BYTES:
-        raise errors.refused(
-            413,
-            f"Prompt and conversation have {n_bytes:,} bytes; at most {MAX_PROMPT_BYTES:,} are taken.",
-            hint="Shorten the prompt or start a new conversation.",
-        )
 
 
 def as_json(value: BaseModel, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

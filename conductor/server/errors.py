@@ -13,7 +13,6 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from conductor.secrets import scrub
@@ -163,12 +162,6 @@ def in_words(problems: Sequence[Any]) -> list[str]:
             f"{place or 'the request'}: {said}" if said[:3] != "is " else f"{place or 'the request'} {said}"
         )
     return phrases
-
-
-def invalid_value(error: ValidationError) -> StatusError:
-    """422 for a value that was built while a request was handled."""
-    problems = in_words(error.errors())
-    return refused(422, "; ".join(problems) + ".", details={"problems": problems})
 
 
 def _scrubbed(value: Any) -> Any:

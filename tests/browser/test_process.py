@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import socket
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +17,7 @@ from playwright.sync_api import expect
 from tests.running_app import App
 
 from .conftest import OpenPage
-from .studio import SKY, Studio, count_runs, start, state
+from .studio import SKY, Studio, count_runs, finished, start, state
 
 STARTS_WITHIN_S = 60
 
@@ -42,6 +44,7 @@ def test_after_kill_9_the_open_page_comes_back_and_the_run_is_finished(own: App,
     own.start()
     studio.expect_ended(timeout=40_000)
     expect(studio.page.get_by_text("Connection lost, trying again")).to_have_count(0)
+    expect(studio.answer).to_contain_text("red orange")
     ended = state(own.address, run_id)
     assert ended.status == "succeeded" and ended.resumed == 1
     assert len(ended.steps["s1"].attempts) == 1, "a finished step was called again"
@@ -125,4 +128,42 @@ def test_no_usable_worker_and_no_model_are_told_and_nothing_is_lost(own: App, op
     expect(studio.go).to_be_disabled()
     assert count_runs(own.address) == 0
     expect(studio.prompt).to_have_value(SKY)
+    assert own.stop() == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the files of a running process")
+def test_a_disk_that_takes_no_more_is_told_and_nothing_is_lost(own: App, open_page: OpenPage) -> None:
+    """The operating system itself refuses here: the limit on the size of this process's files is reached."""
+    own.start()
+    assert own.process is not None
+    kept = finished(own.address)
+    largest = max(file.stat().st_size for file in own.folder.iterdir() if file.is_file())
+    before, most = resource.prlimit(own.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(own.process.pid, resource.RLIMIT_FSIZE, (largest + 200_000, most))
+    studio = Studio(open_page(), own.address).open()
+    studio.write("at once " + "a word or two " * 75_000)
+    studio.go.click()
+    expect(studio.page.get_by_text("the last change was not stored, all earlier ones are")).to_be_visible()
+    expect(studio.page.get_by_text("Check that the disk has space")).to_be_visible()
+    assert len(studio.prompt.input_value()) > 1_000_000
+    resource.prlimit(own.process.pid, resource.RLIMIT_FSIZE, (before, most))
+    studio.run(f"{SKY} (at once)")
+    studio.expect_ended()
+    assert state(own.address, kept).status == "succeeded"
+    assert own.stop() == 0
+
+
+def test_no_network_is_told_and_what_is_there_works(tmp_path: Path, open_page: OpenPage) -> None:
+    nowhere = "http://127.0.0.1:9"
+    own = App(tmp_path, HTTPS_PROXY=nowhere, HTTP_PROXY=nowhere, https_proxy=nowhere, http_proxy=nowhere)
+    own.environment |= {"NO_PROXY": "127.0.0.1,localhost", "PIP_RETRIES": "0", "PIP_DEFAULT_TIMEOUT": "2"}
+    own.start()
+    page = open_page()
+    page.goto(f"{own.address}/workers")
+    page.get_by_role("button", name="Fetch").first.click()
+    expect(page.get_by_text("could not be fetched").first).to_be_visible(timeout=40_000)
+    page.screenshot(path="/tmp/explore/nonet.png")
+    studio = Studio(page, own.address).open()
+    studio.run(f"{SKY} (at once)")
+    studio.expect_ended()
     assert own.stop() == 0

@@ -113,6 +113,7 @@ def test_instruction_and_new_step_are_written_in_place(see: See) -> None:
 
 
 def test_everything_works_by_keyboard_alone(see: See) -> None:
+    """Behaviour row 24: the graph by keyboard alone."""
     page = see("plan_only")
     page.locator(".stage [tabindex='0']").focus()
     assert page.evaluate("document.activeElement.dataset.step") == "s1"

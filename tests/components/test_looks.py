@@ -84,6 +84,7 @@ def test_status_is_never_colour_alone(see: See) -> None:
 
 
 def test_cards_say_what_a_screen_reader_needs(see: See) -> None:
+    """Behaviour row 24: names for a screen reader."""
     page = see("failed")
     expect(page.get_by_role("button", name="Step 5, qwen-1.5b, Skipped, sees steps 1 and 3")).to_be_visible()
     fourth = "Step 4, smollm2-135m, Done, sees only the prompt, unused by the answer"
@@ -124,6 +125,7 @@ def test_new_data_keeps_every_card_element(see: See) -> None:
 
 
 def test_the_same_run_is_drawn_the_same(see: See) -> None:
+    """Behaviour row 21: the same run is the same drawing."""
     shapes = []
     for _ in range(2):
         page = see("done")

@@ -87,6 +87,7 @@ LABELS = [
 
 
 def test_labels_and_outputs_are_shown_as_text_and_nothing_else(see: See) -> None:
+    """Behaviour row 14: labels that could be code are drawn as text."""
     page = see("empty")
     seen: list[str] = []
     page.on("request", lambda request: seen.append(request.url))
@@ -109,6 +110,7 @@ def test_labels_and_outputs_are_shown_as_text_and_nothing_else(see: See) -> None
 
 
 def test_twenty_megabytes_of_output_leave_the_page_usable(see: See) -> None:
+    """Behaviour row 20: 20 MB of output in a card."""
     page = see("running")
     story = demo_story_with_big_output()
     start = page.evaluate("performance.now()")
@@ -125,6 +127,7 @@ def demo_story_with_big_output() -> Story:
 
 
 def test_sixty_steps_are_drawn_and_reached(see: See) -> None:
+    """Behaviour row 20: 60 nodes."""
     page = see("empty")
     story = Story(random_workflow(3, steps=60, density=0.06), "run_60").begin(is_planned=False)
     start = page.evaluate("performance.now()")

@@ -47,6 +47,7 @@ PUBLIC = ("8.8.8.8", "2606:4700::1111")
 
 @pytest.mark.parametrize("address", NEVER)
 def test_link_local_and_metadata_never(address: str) -> None:
+    """Behaviour row 17: link-local and metadata addresses are refused."""
     for from_operator in (True, False):
         with pytest.raises(ForbiddenAddress, match="no worker may ask"):
             check_address(address, "name.example", from_operator=from_operator)
@@ -91,6 +92,7 @@ def worker(**fields: Any) -> Worker:
 def test_a_name_that_resolves_to_metadata_is_refused_before_any_request(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Behaviour row 17: a name that resolves there is refused before any request, and no key is sent."""
     calls: list[str] = []
 
     def resolve(host: str, port: Any, *_: Any, **__: Any) -> list[Any]:

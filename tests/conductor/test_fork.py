@@ -31,6 +31,7 @@ def _statuses(state: RunState) -> dict[str, str]:
 
 
 async def test_editing_the_last_of_five_steps_calls_exactly_one_worker(tmp_path: Path) -> None:
+    """Behaviour row 1: unchanged steps are reused without a call and cost nothing."""
     async with Stage(tmp_path, scripted("a", model="fake-0-3-0")) as stage:
         parent = await stage.run(CHAIN)
         assert stage.calls == {"a": 5}
@@ -74,6 +75,7 @@ async def test_fresh_steps_are_called_again_and_only_they(tmp_path: Path) -> Non
 
 
 async def test_a_failed_step_is_never_reused(tmp_path: Path) -> None:
+    """Behaviour row 2: a failed step runs again."""
     script = ({"match": "one", "fail": "refused", "times": 1}, {"text": "x"})
     async with Stage(tmp_path, scripted("a", *script)) as stage:
         parent = await stage.run([("a", "one", []), ("a", "two", [0])])
@@ -117,6 +119,7 @@ async def test_five_equal_steps_are_five_calls_and_keep_their_five_answers(tmp_p
 
 
 async def test_both_branches_of_an_edit_are_kept_and_can_be_opened(tmp_path: Path) -> None:
+    """Behaviour row 3: both branches of an edited step are kept and can be opened."""
     async with Stage(tmp_path, scripted("a", {"text": "x"})) as stage:
         parent = await stage.run(CHAIN[:2])
         one = await stage.fork(parent, _edited(parent, SetInstruction(step_id="s1", instruction="uno")))
@@ -129,6 +132,7 @@ async def test_both_branches_of_an_edit_are_kept_and_can_be_opened(tmp_path: Pat
 
 
 async def test_an_old_run_is_run_again_with_its_own_inputs(tmp_path: Path) -> None:
+    """Behaviour row 4: an old run runs again with its own inputs while newer ones exist."""
     script = [{"match": "task:\\none", "text": f"answer {number}", "times": 1} for number in (1, 2)]
     async with Stage(tmp_path, scripted("a", *script, {"text": "x"})) as stage:
         old = await stage.run(CHAIN[:2])
@@ -141,6 +145,7 @@ async def test_an_old_run_is_run_again_with_its_own_inputs(tmp_path: Path) -> No
 
 
 async def test_a_run_from_before_a_restart_can_be_forked(tmp_path: Path) -> None:
+    """Behaviour row 5: restart the backend, then fork a run from before."""
     async with Stage(tmp_path, scripted("a", {"text": "x"})) as stage:
         parent = await stage.run(CHAIN)
     async with Stage(tmp_path, scripted("a", {"text": "x"})) as stage:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -11,12 +12,22 @@ from pathlib import Path
 import pytest
 
 from conductor.engine import NoSuchEngine
+from conductor.local import weights
+from conductor.local.catalog import ModelSpec
 from conductor.service import Studio
 from conductor.settings import Settings
 from conductor.store import StoreError
-from conductor_client.api import ForkPreview, ForkRequest, PlanRequest, RunRequest, SaveWorkflowRequest
+from conductor_client.api import (
+    ForkPreview,
+    ForkRequest,
+    ImportRequest,
+    PlanRequest,
+    RunRequest,
+    SaveWorkflowRequest,
+)
 from conductor_client.edits import SetInstruction, SetWorker
 from conductor_client.errors import Conflict, InvalidRequest, NotFound, StatusError
+from conductor_client.events import RunEvent
 from conductor_client.plan import PlanOptions
 from conductor_client.run_state import RunState
 
@@ -137,6 +148,26 @@ async def test_the_conductors_text_is_shown_as_it_comes_and_stop_keeps_it(studio
     assert state.status == "cancelled" and state.workflow is None
     failed = next(event for event in await studio.events(run_id) if event.kind == "plan_failed")
     assert failed.partial_text.startswith("I think") and failed.error.kind == "interrupted"  # type: ignore[union-attr]
+    assert state.error is None  # a stop is none
+    assert state.complete.usage is False  # what the conductor has used by then is unknown, not 0
+
+
+async def test_a_stop_at_the_very_moment_of_the_plan_skips_its_steps(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = studio._store.append
+
+    async def stopping(run_id: str, events: Sequence[RunEvent]) -> list[RunEvent]:
+        if any(event.kind == "plan_created" for event in events):
+            studio._runner.cancel(run_id)
+            await asyncio.sleep(0.01)
+        return await append(run_id, events)
+
+    monkeypatch.setattr(studio._store, "append", stopping)
+    state = await _run(studio, **PLANNED)
+    assert state.status == "cancelled" and state.workflow is not None
+    assert "plan_failed" not in await _kinds(studio, state.run_id)
+    assert {step.status for step in state.steps.values()} == {"skipped"}
 
 
 async def test_a_plan_that_cannot_be_read_is_asked_for_once_more(studio: Studio) -> None:
@@ -215,6 +246,7 @@ async def test_options_left_out_are_the_conductors_own(studio: Studio) -> None:
         ({"prompt": "x", "workers": ["keyless"]}, "keyless cannot be used"),
         ({"prompt": "x", "parent_run": "run_none"}, "no run 'run_none'"),
         ({"prompt": "x", "workflow": {"steps": []}}, "cannot be run"),
+        ({"prompt": "x", "plan_id": "plan_1", "workflow": {"steps": []}}, "not both"),
         ({"prompt": "x", "workflow": {"steps": [{"instruction": " ", "worker": "quick"}]}}, "empty"),
         ({"prompt": "x", "workflow": {"steps": [{"instruction": "a", "worker": "who"}]}}, "'who'"),
         ({"prompt": "x", "workflow": {"steps": [{"instruction": "a", "worker": "keyless"}]}}, "not ready"),
@@ -299,6 +331,7 @@ async def test_what_a_preview_promises_to_reuse_is_reused(studio: Studio) -> Non
 
 
 async def test_a_failed_step_runs_again_with_what_depends_on_it(studio: Studio) -> None:
+    """Behaviour row 2: re-running a step takes the failed one before it along."""
     steps = [
         {"instruction": "boom", "worker": "quick"},
         {"instruction": "Check it.", "worker": "quick", "access": [0]},
@@ -323,6 +356,7 @@ async def test_forks_that_cannot_be_made_are_refused(studio: Studio) -> None:
 
 
 async def test_a_fork_after_a_restart_uses_the_pool_as_it_is_now(settings: Settings) -> None:
+    """Behaviour row 5: a fork after a restart."""
     studio = await Studio.open(settings)
     parent = await _run(studio, **TWO_STEPS)
     await studio.close()
@@ -444,6 +478,25 @@ async def test_an_engine_over_several_machines_is_refused_with_what_to_do(settin
     with pytest.raises(NoSuchEngine, match="not in this version") as caught:
         await Studio.open(replace(settings, engine="postgresql://me:secret@db/x"))
     assert "Unset CONDUCTOR_ENGINE" in caught.value.hint and "secret" not in str(caught.value)
+
+
+async def test_weights_are_checked_before_anybody_waits_for_them(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where: list[bool] = []
+
+    def is_ready(spec: ModelSpec, models_dir: Path) -> bool:
+        where.append(threading.current_thread() is threading.main_thread())
+        return False
+
+    monkeypatch.setattr(weights, "is_ready", is_ready)
+    await (await Studio.open(settings)).close()
+    assert where and not any(where)
+
+
+async def test_a_pool_that_is_not_there_is_said_to_whoever_imports(studio: Studio) -> None:
+    with pytest.raises(StatusError, match="no pool 'nowhere'"):
+        await studio.import_workflow(ImportRequest(text="{}", pool="nowhere"))
 
 
 async def test_a_database_that_is_none_is_refused_and_left_alone(settings: Settings) -> None:

@@ -48,6 +48,7 @@ async def test_stop_during_a_stream_keeps_the_text_and_starts_nothing_more(tmp_p
     ids=["before any text", "during reasoning", "while loading"],
 )
 async def test_stop_in_every_phase_of_a_call(tmp_path: Path, line: dict[str, object]) -> None:
+    """Behaviour row 8: stop during a stream, a call without text, and reasoning."""
     async with Stage(tmp_path, scripted("a", line)) as stage:
         run_id = await stage.start([("a", "one", [])])
         await stage.until(run_id, "step_started")
@@ -108,6 +109,7 @@ async def test_whenever_stop_comes_a_run_ends_once_and_so_does_each_step(
 
 
 async def test_nothing_of_a_stopped_run_lands_in_the_next_one(tmp_path: Path) -> None:
+    """Behaviour row 9: stop A, ask B at once; nothing of A lands in B."""
     script = ({"match": "mark-a", "text": "mark-a " * 200, "token_ms": 10}, {"text": "second answer"})
     async with Stage(tmp_path, scripted("a", *script)) as stage:
         first = await stage.start([("a", "mark-a", [])])

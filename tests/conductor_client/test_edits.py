@@ -62,6 +62,7 @@ def test_any_edits_give_a_sound_workflow_or_say_why_not(workflow: Workflow, data
 
 @given(workflows(), st.data())
 def test_a_move_keeps_who_sees_whom(workflow: Workflow, data: st.DataObject) -> None:
+    """Behaviour row 22: whoever sees a step that is moved still sees it."""
     step = data.draw(st.sampled_from(workflow.steps))
     place = data.draw(st.integers(0, len(workflow.steps) - 1))
     try:

@@ -83,7 +83,7 @@ const RULES = {
   },
   run_finished: (view, event) => ended(view, event, "succeeded", null),
   run_failed: (view, event) => ended(view, event, "failed", errorOf(event.error), event.partial),
-  run_cancelled: (view, event) => ended(view, event, "cancelled", view.error, event.partial),
+  run_cancelled: (view, event) => ended(view, event, "cancelled", null, event.partial),
 };
 
 for (const [kind, change] of Object.entries({

@@ -1,6 +1,7 @@
 // The entry: `mount` for any page, and the default export for Streamlit's Components v2.
 
 import { Instance } from "./instance.js";
+import { fetchStyle } from "./style.js";
 
 /**
  * Draws a workflow graph in `host`, an element or a shadow root.
@@ -14,6 +15,9 @@ export function mount(host, { payload, onState = () => {}, onTrigger = () => {} 
   instance.update(payload);
   return { update: (next) => instance.update(next), destroy: () => instance.destroy() };
 }
+
+/** Fetches what the first drawing will need. */
+export const prepare = () => fetchStyle();
 
 const mounted = new WeakMap();
 

@@ -69,12 +69,6 @@ export class Film {
     while (place + 1 < this.times.length && this.times[place + 1] <= time) place++;
     return Date.parse(this.events[place]?.at ?? 0) + (time - this.times[place]);
   }
-
-  /** Moments at which a step began, to jump between. */
-  get marks() {
-    const kinds = new Set(["plan_started", "step_started", "step_reused", "step_skipped", "run_finished", "run_failed", "run_cancelled"]);
-    return [...new Set(this.events.flatMap((event, place) => (kinds.has(event.kind) ? [this.times[place]] : [])))];
-  }
 }
 
 /** Shortens the stretches in which nothing happens and nothing is written. */

@@ -30,7 +30,7 @@ export class Store {
       this.live.clear();
     } else if (state && (state.seq > this.view.seq || (state.seq === this.view.seq && state.seq === 0))) {
       this.view = structuredClone(state);
-      for (const [id, each] of [...this.live]) if (id !== "plan" && !this.isRunning(id)) this.live.delete(id, each);
+      for (const id of [...this.live.keys()]) if (id !== "plan" && !this.isRunning(id)) this.live.delete(id);
     }
     this.payload = payload;
     this.changed = { ...fresh(), all: true, structure: true, run: true };
@@ -53,7 +53,7 @@ export class Store {
   }
 
   acceptEvent(event) {
-    if (event.seq <= this.view.seq) return;
+    if (event.seq && event.seq <= this.view.seq) return; // without one it could not be stored, and is news
     const before = this.view.workflow;
     for (const id of fold(this.view, event)) {
       this.changed.steps.add(id);

@@ -5,11 +5,16 @@ const sheets = new Map();
 /** Adds the style sheet to a shadow root or document. Settles also when it cannot be loaded. */
 export async function adoptStyle(host) {
   const root = host.getRootNode();
+  const sheet = await fetchStyle();
+  if (sheet && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+}
+
+/** The style sheet; null when it cannot be loaded. */
+export function fetchStyle() {
   const inline = globalThis.WORKFLOW_GRAPH_CSS; // a self-contained page carries the sheet's text with it
   const address = inline ? "inline" : new URL("./graph.css", import.meta.url).href;
   if (!sheets.has(address)) sheets.set(address, load(inline ?? fetch(address).then((answer) => answer.text())));
-  const sheet = await sheets.get(address).catch(() => null);
-  if (sheet && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+  return sheets.get(address).catch(() => null);
 }
 
 async function load(text) {

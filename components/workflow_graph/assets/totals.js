@@ -58,6 +58,8 @@ export function totals(view) {
   for (const each of view?.rejected ?? []) if (!covered.has(each.round)) plans.push(each);
   const usage = addTokens(calls.map((each) => each.usage)), cost = addCosts(calls.map((each) => each.cost_usd));
   const planUsage = addTokens(plans.map((each) => each.usage)), planCost = addCosts(plans.map((each) => each.cost_usd));
+  // Nobody told what a planning call that was cut short has used.
+  if (view?.finished_at && view.plan_started_at && !view.planned_at) planUsage.complete = planCost.complete = false;
   const seconds = new Map();
   for (const [id, step] of steps) if (step.seconds !== null && !step.reused) seconds.set(id, step.seconds);
   const timed = view?.workflow && seconds.size > 0;

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Header, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from conductor.server import chat
-from conductor.server.access import Backend, Config, check_size, run_url
+from conductor.server.access import Backend, Config, run_url
 from conductor.server.live import batches, is_end
 from conductor.service import Studio
 from conductor_client.run_state import RunState
@@ -46,7 +46,6 @@ async def completions(
     conductors = await studio.conductors(None) if request.model in (chat.MINI, chat.ULTRA) else ()
     conductor = chat.conductor_for(request.model, conductors, await studio.pool_view(None))
     asked = chat.run_request(request, conductor, idempotency_key)
-    check_size(asked)
     run_id, _ = await studio.start_run(asked)
     link = {"run_id": run_id, "url": run_url(http, settings, run_id)}
     ending: asyncio.Event = http.app.state.streams.ending

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from conductor.server.access import Backend, Config, Readable, ShareKey, as_json, check_size, run_url
+from conductor.server.access import Backend, Config, Readable, ShareKey, as_json, run_url
 from conductor.server.errors import not_found
 from conductor.store.listing import Sort
 from conductor_client.api import (
@@ -35,7 +35,6 @@ def no_run(run_id: str) -> StatusError:
 @router.post("/api/plans", response_model=Plan, summary="Plan only")
 async def plan(studio: Backend, request: PlanRequest) -> Response:
     """Asks a conductor for a workflow. Nothing is executed; the plan is stored and carries an estimate."""
-    check_size(request)
     return as_json(await studio.plan(request))
 
 
@@ -54,7 +53,6 @@ async def start_run(studio: Backend, settings: Config, http: Request, request: R
 
     Answers 201, or 200 with the earlier run when the `idempotency_key` was seen before.
     """
-    check_size(request)
     run_id, is_new = await studio.start_run(request)
     return as_json(
         RunStartedReply(run_id=run_id, url=run_url(http, settings, run_id)), 201 if is_new else 200

@@ -34,6 +34,13 @@ test("events already seen are dropped, however often they come", () => {
   assert.equal(store.takeChanges().steps.size, 0);
 });
 
+test("an end that could not be stored has no number and is news all the same", () => {
+  const store = started();
+  const end = { ...event("run_failed", { error: { kind: "store", message: "The disk is full." } }), seq: 0 };
+  assert.equal(store.accept([end]).ended, true);
+  assert.equal(store.view.error.message, "The disk is full.");
+});
+
 test("only what a frame touches is painted", () => {
   const store = started();
   store.accept([frame(0, "hel"), frame(3, "lo")]);

@@ -102,6 +102,16 @@ def test_run_that_cannot_start_says_why(
 
 
 @pytest.mark.usefixtures("env")
+def test_an_engine_that_is_not_there_is_said_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CONDUCTOR_ENGINE", "postgresql://me:secret@db/x")
+    assert cli.main(["run", "Hello"]) == 1
+    said = capsys.readouterr().err
+    assert "Unset CONDUCTOR_ENGINE" in said and "Traceback" not in said and "secret" not in said
+
+
+@pytest.mark.usefixtures("env")
 def test_run_uses_the_backend_that_is_running(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -71,6 +71,16 @@ async def test_what_was_spent_before_counts_after(tmp_path: Path) -> None:
     assert state.error is not None and state.error.kind == "limit_reached"
 
 
+async def test_a_half_done_step_counts_once_against_the_limit_of_steps(tmp_path: Path) -> None:
+    workers = scripted("a", {"text": "x"}), scripted("slow", model="fake-0-500-20")
+    async with Stage(tmp_path, *workers) as stage:
+        run_id = await stage.start(ROWS, limits=limits(max_steps=3))
+        await stage.until_text(run_id, "red orange")
+    async with Stage(tmp_path, scripted("a", {"text": "x"}), scripted("slow", {"text": "y"})) as stage:
+        await stage.engine.resume_unfinished()
+        assert (await stage.ended(run_id)).status == "succeeded"
+
+
 async def test_a_living_process_takes_over_from_a_dead_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def test_any_workflow_comes_back_exactly(format: str, workflow: Workflow) -> Non
 @pytest.mark.parametrize("format", WRITERS)
 @pytest.mark.parametrize("label", HOSTILE)
 def test_hostile_label_comes_back_exactly(format: str, label: str) -> None:
+    """Behaviour row 14: every label survives DOT and Mermaid and comes back."""
     workflow = workflow_of("p", [(label, label, []), ("w", label, [0])])
     assert read_rows(read_workflow(WRITERS[format](workflow))) == rows_of(workflow)
 

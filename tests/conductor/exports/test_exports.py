@@ -77,6 +77,7 @@ def test_file_name_is_safe_whatever_the_run_is_called() -> None:
 
 
 def test_twenty_megabytes_of_output_make_usable_files() -> None:
+    """Behaviour row 20: 20 MB of output in exports."""
     huge = "word <b>&amp; " * 1_500_000
     events = finished(workflow_of("p", [("a", "one", []), ("b", "two", [0])]), output=huge)
     state = fold(events)
@@ -127,6 +128,7 @@ def test_newer_or_damaged_export_says_so() -> None:
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
 def test_formula_becomes_text_in_csv(start: str) -> None:
+    """Behaviour row 16: a cell that begins like a formula is exported as text."""
     assert cell(f"{start}1+1").startswith("'")
     text = csv_text(["a"], [{"a": f'{start}HYPERLINK("http://evil")'}])
     (_, (value,)) = csv.reader(io.StringIO(text.removeprefix("\ufeff")))

@@ -81,6 +81,7 @@ def hostile_events() -> list[RunEvent]:
 
 
 def test_hostile_report_runs_nothing_and_asks_for_nothing(watched: Watched, tmp_path: Path) -> None:
+    """Behaviour rows 14 and 15: labels and outputs in the HTML report."""
     events = hostile_events()
     path = tmp_path / "report.html"
     path.write_bytes(export(fold(events), events, "html").body)
@@ -138,6 +139,7 @@ def test_card_in_the_report_leads_to_its_step(watched: Watched, tmp_path: Path) 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_hostile_svg_is_drawn_as_text_within_its_cards(watched: Watched, tmp_path: Path, theme: str) -> None:
+    """Behaviour row 14: labels in the SVG."""
     events = finished(odd_ids(hostile_workflow()))
     path = tmp_path / "graph.svg"
     path.write_bytes(export(fold(events), events, "svg", theme=theme).body)  # type: ignore[arg-type]  # two themes
@@ -167,6 +169,7 @@ def mermaid_module() -> Path | None:
 
 @pytest.mark.skipif(mermaid_module() is None, reason="this Streamlit ships no Mermaid to check ours with")
 def test_mermaid_itself_draws_our_flowchart(watched: Watched) -> None:
+    """Behaviour row 14: labels in Mermaid."""
     module = mermaid_module()
     assert module is not None
     app = Starlette(
@@ -244,6 +247,7 @@ class LiveRun:
 
 
 def test_shared_page_shows_a_finished_run_and_can_change_nothing(watched: Watched) -> None:
+    """Behaviour row 25: a share link is read-only."""
     run = LiveRun(hostile_events())
     page = watched.page
     with served(run.app) as address:

@@ -60,6 +60,7 @@ def test_silence_is_given_up_and_may_be_tried_again() -> None:
 
 
 def test_seventy_silent_seconds_are_no_failure_by_default() -> None:
+    """Behaviour row 12: a step may be silent for 70 s."""
     from conductor.runs.calls import IDLE_TIMEOUT_S
 
     async def play() -> AsyncIterator[Item]:

@@ -31,6 +31,7 @@ def _key(worker: Worker = WORKER, messages: tuple[Message, ...] = SENT, **change
         _key(replace(WORKER, model="n")),
         _key(replace(WORKER, base_url="http://other/v1")),
         _key(settings={"temperature": 0.3}),
+        _key(replace(WORKER, profile={"sampling": False})),
         _key(messages=(Message(role="user", content="Hello "),)),
         _key(messages=(Message(role="system", content="Hello"),)),
         _key(messages=(*SENT, *SENT)),

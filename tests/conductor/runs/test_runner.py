@@ -29,6 +29,7 @@ async def test_a_run_shows_what_each_step_was_sent_and_answered(tmp_path: Path) 
 
 
 async def test_two_steps_see_only_the_prompt_and_not_a_word_of_each_other(tmp_path: Path) -> None:
+    """Behaviour row 7: neither step reads a word of the other."""
     workers = scripted("a", {"text": "alpha-mark"}), scripted("b", {"text": "beta-mark"})
     async with Stage(tmp_path, *workers) as stage:
         state = await stage.run([("a", "one", []), ("b", "two", [])])
@@ -38,6 +39,7 @@ async def test_two_steps_see_only_the_prompt_and_not_a_word_of_each_other(tmp_pa
 
 
 async def test_steps_with_disjoint_access_run_at_once(tmp_path: Path) -> None:
+    """Behaviour row 6: steps with disjoint access run at once."""
     async with Stage(tmp_path, scripted("a", model="fake-400-1-0")) as stage:
         state = await stage.run([("a", "one", []), ("a", "two", []), ("a", "three", [])])
     assert state.wall_s is not None and state.wall_s < 0.8
@@ -62,6 +64,7 @@ async def test_a_failed_step_takes_along_what_depends_on_it_and_nothing_else(tmp
 
 
 async def test_the_run_never_says_success_over_a_failed_step_the_answer_does_not_use(tmp_path: Path) -> None:
+    """Behaviour row 2: never success over a failed step."""
     workers = scripted("bad", {"fail": "refused"}), scripted("ok", {"text": "x"})
     async with Stage(tmp_path, *workers) as stage:
         state = await stage.run([("bad", "one", []), ("ok", "two", [])])
@@ -71,6 +74,7 @@ async def test_the_run_never_says_success_over_a_failed_step_the_answer_does_not
 
 
 async def test_an_empty_answer_is_a_failure_with_its_usage(tmp_path: Path) -> None:
+    """Behaviour row 13: an empty answer fails its step, kind `empty_output`, with reason and usage."""
     async with Stage(tmp_path, scripted("a", {"text": ""}), scripted("b", {"text": "x"})) as stage:
         state = await stage.run([("a", "one", []), ("b", "two", [0])])
     failed = state.steps["s1"]
@@ -203,6 +207,7 @@ async def test_a_prompt_of_a_megabyte_goes_through(tmp_path: Path) -> None:
 
 
 async def test_an_answer_of_twenty_megabytes_is_kept_whole(tmp_path: Path) -> None:
+    """Behaviour row 20: an output of 20 MB."""
     text = "0123456789abcdef " * 1_200_000
     async with Stage(tmp_path, scripted("a", {"text": text})) as stage:
         run_id = await stage.start([("a", "one", [])])

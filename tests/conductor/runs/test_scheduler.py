@@ -92,6 +92,7 @@ def test_a_cancelled_run_starts_nothing_more(
 
 
 def test_two_steps_with_disjoint_access_take_the_time_of_one() -> None:
+    """Behaviour row 6: two steps of 10 s with disjoint access take 10 s."""
     workflow = workflow_of("Q", [("a", "one", []), ("b", "two", [])])
     record = _Recorder({"s1": 10.0, "s2": 10.0})
 

@@ -149,6 +149,7 @@ def test_share_page_shows_one_run_to_whoever_has_the_link(owner: ConductorClient
 
 
 def test_no_parameter_of_a_share_link_starts_edits_or_deletes(owner: ConductorClient, locked: str) -> None:
+    """Behaviour row 25: no parameter of a share link starts, edits or deletes anything."""
     run_id = finished(owner, asking(ONE))
     path = owner.share(run_id).path
     key = path.partition("key=")[2]

@@ -70,6 +70,7 @@ async def test_text_is_not_joined_over_an_event() -> None:
 
 
 async def test_silence_is_broken_by_heartbeats() -> None:
+    """Behaviour row 12: a heartbeat keeps the connection of a silent step."""
     got = await all_of(given(CREATED, 0.25, FINISHED), heartbeat_s=0.1)
     assert got[0] == [CREATED]
     assert got[1:-1] == [[None]] * len(got[1:-1])

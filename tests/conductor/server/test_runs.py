@@ -38,7 +38,9 @@ def test_pool_tells_readiness_and_no_secret(
         assert "sk-marker" not in httpx.get(address + path).text
     with pytest.raises(errors.NotFound, match="no-such-pool"):
         client.pool("no-such-pool")
-    assert client.conductors()
+    assert client.conductors() == client.conductors(client.pool().name)
+    with pytest.raises(errors.InvalidRequest, match="no pool 'nowhere'"):
+        client.conductors("nowhere")
     assert client.models()
 
 
