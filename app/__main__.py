@@ -83,7 +83,10 @@ async def _whole_house(
                 behind.add(asyncio.create_task(_fetch_missing(studio)))
 
         try:
-            return 0 if await serve_asgi(guard, sock, on_stop=streams.end, on_ready=ready) else 1
+            has_served = await serve_asgi(
+                guard, sock, on_stop=streams.end, on_ready=ready, secret_names=studio.key_variables()
+            )
+            return 0 if has_served else 1
         finally:
             for task in behind:
                 task.cancel()

@@ -106,6 +106,11 @@ class Studio:
         studio._purge_after(0.0)
         return studio
 
+    def key_variables(self) -> tuple[str, ...]:
+        """Names of the environment variables that hold keys of any pool's workers; what logs must not show."""
+        pools = [self._shelf.get(name) for name in self._shelf.names()]
+        return tuple(dict.fromkeys(name for pool in pools for name in pool.key_variables))
+
     async def warm_up(self) -> None:
         """Lets a local default conductor read the fixed part of its prompt, so that the first plan is quick.
 

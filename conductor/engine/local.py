@@ -74,10 +74,11 @@ class LocalEngine:
         if task is not None and self._runner.cancel(run_id):
             await asyncio.wait([task], timeout=CANCEL_S)
         elif task is None and self._claims.take(run_id):
-            try:
-                await self._runner.cancel_idle(run_id)
-            finally:
-                self._claims.give_back(run_id)
+            # A task like any other, so that a second stop or the sweep finds the run taken.
+            ending = asyncio.create_task(self._runner.cancel_idle(run_id), name=f"end of {run_id}")
+            self._tasks[run_id] = ending
+            ending.add_done_callback(lambda ended: self._ended(run_id, ended))
+            await asyncio.shield(ending)
 
     async def resume_unfinished(self) -> tuple[str, ...]:
         """Takes up every unfinished run that no living process executes; goes on looking for such runs."""

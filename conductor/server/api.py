@@ -42,7 +42,13 @@ async def _serve(
         app = create_app(studio, settings, streams)
         _add_root(app)
         guard = Guard(app, access_of(settings))
-        return 0 if await serve(guard, sock, on_stop=streams.end, on_ready=on_ready) else 1
+        return (
+            0
+            if await serve(
+                guard, sock, on_stop=streams.end, on_ready=on_ready, secret_names=studio.key_variables()
+            )
+            else 1
+        )
 
 
 def _add_root(app: FastAPI) -> None:

@@ -13,7 +13,7 @@ import logging
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
 
@@ -99,11 +99,13 @@ async def serve(
     *,
     on_stop: Callable[[], None],
     on_ready: Callable[[Callable[[], None]], None],
+    secret_names: Iterable[str] = (),
 ) -> bool:
     """Serves until SIGINT, SIGTERM or a failed start of ``app``; says whether it had started.
 
     ``on_stop`` is called on the loop when the end begins; ``on_ready`` when requests are answered, with what
-    stops the server, to be called on the loop.
+    stops the server, to be called on the loop. ``secret_names``: environment variables whose values no log
+    may show.
     """
     loop = asyncio.get_running_loop()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
@@ -119,7 +121,7 @@ async def serve(
         timeout_graceful_shutdown=GRACE_S,
         server_header=False,
     )
-    guard_logs()
+    guard_logs(secret_names)
     server = _Server(config, lambda: _soon(loop, on_stop))
     watching = asyncio.create_task(_call_when_started(server, on_ready))
     try:

@@ -21,7 +21,9 @@ LABELS = [case["label"] for case in CASES if case["label"].strip()][:32]
 @pytest.fixture(scope="module")
 def run_id(app: App) -> str:
     """A run whose prompt and instructions are those labels."""
-    return finished(app.address, "<b>end</b> graph [x](y) at once", [("writer", label, []) for label in LABELS])
+    return finished(
+        app.address, "<b>end</b> graph [x](y) at once", [("writer", label, []) for label in LABELS]
+    )
 
 
 def test_labels_are_drawn_as_they_are(studio: Studio, app: App, run_id: str) -> None:

@@ -26,7 +26,9 @@ HUGE = LINE * 500_000
 
 
 def _wide(count: int) -> Workflow:
-    rows = [("writer", f"Look at part {place}.", [place - 1] if place % 6 else []) for place in range(count - 1)]
+    rows = [
+        ("writer", f"Look at part {place}.", [place - 1] if place % 6 else []) for place in range(count - 1)
+    ]
     return workflow_of("So many?", [*rows, ("merger", "Merge it all.", list(range(5, count - 1, 6)))])
 
 
@@ -42,7 +44,9 @@ def _whole(run_id: str, workflow: Workflow, output: str, *, times: int = 1) -> l
 
 async def _fill(file: Path) -> None:
     async with Store.open(file) as store:
-        await store.append("run_huge", _whole("run_huge", workflow_of("A long one?", [("writer", "Go on.", [])]), HUGE))
+        await store.append(
+            "run_huge", _whole("run_huge", workflow_of("A long one?", [("writer", "Go on.", [])]), HUGE)
+        )
         await store.append("run_events", _whole("run_events", _wide(32), "Seen.", times=70))
 
 

@@ -103,7 +103,14 @@ def _everything_the_api_says(app: App, runs: list[str]) -> list[str]:
     with httpx.Client(base_url=app.address, timeout=30) as http:
         plan = http.post("/api/plans", json={"prompt": SKY, "conductor": "prompted:denied"})
         said.append(plan.text)
-        paths = ["/healthz", "/api/pool", "/api/conductors", "/api/runs?q=key", "/v1/models", "/api/openapi.json"]
+        paths = [
+            "/healthz",
+            "/api/pool",
+            "/api/conductors",
+            "/api/runs?q=key",
+            "/v1/models",
+            "/api/openapi.json",
+        ]
         for run in runs:
             base = f"/api/runs/{run}"
             paths += [base, f"{base}/events", f"{base}/events/stream", f"{base}/lineage"]
