@@ -65,17 +65,24 @@ def _head(run: RunState) -> bool:
         elif run.status == "failed":
             st.badge(text("studio.of_failed_run"), icon=":material/warning:", color="red")
         st.space("stretch")
-        chosen = st.segmented_control(
-            text("studio.answer_form"),
-            ["drawn", "raw"],
-            default="drawn",
-            required=True,
-            format_func=lambda form: text(f"studio.answer_{form}"),
-            key="studio.answer_form",
-            label_visibility="collapsed",
-        )
+        chosen = choose_form(key="studio.answer_form", first="drawn")
         draw_copy(run.final_output or "", key="answer.copy", label=text("studio.copy_answer"))
     return chosen == "raw"
+
+
+def choose_form(*, key: str, first: Literal["drawn", "raw"]) -> str:
+    """The choice between the drawn text and the raw one; ``first`` is what stands before anybody chose."""
+    chosen = st.segmented_control(
+        text("studio.answer_form"),
+        ["drawn", "raw"],
+        default=first,
+        required=True,
+        format_func=lambda form: text(f"studio.answer_{form}"),
+        key=key,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    return str(chosen)
 
 
 def _body(said: str, *, is_raw: bool) -> None:

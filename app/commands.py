@@ -28,12 +28,17 @@ from conductor_client.workflow import Message
 
 def show(run_id: str | None) -> None:
     """Opens a run, or the empty Studio, and draws the whole page anew: the prompt box belongs to it."""
+    _open(run_id)
+    st.rerun()
+
+
+def _open(run_id: str | None) -> None:
+    """The same for a button outside of every fragment: the page is drawn anew after its callback anyway."""
     if run_id is None:
         state.close_run()
     else:
         state.open_run(run_id)
     state.forget_opened()
-    st.rerun()
 
 
 # What the form says
@@ -98,7 +103,7 @@ def press_run() -> None:
             state.keep_sketch(None)
         state.close_run()
     else:
-        _start(lambda: request(prompt), prompt)
+        _run(lambda: request(prompt), prompt)
 
 
 def _run_sketch(sketch: state.Sketch, prompt: str) -> None:
@@ -107,11 +112,17 @@ def _run_sketch(sketch: state.Sketch, prompt: str) -> None:
         changes: dict[str, object] = {"plan_id": sketch.plan.plan_id}
     else:
         changes = {"workflow": request_of(drafted.workflow if drafted else sketch.workflow)}
-    _start(lambda: request(prompt).model_copy(update=changes), prompt)
+    _run(lambda: request(prompt).model_copy(update=changes), prompt)
 
 
-def _start(make: Callable[[], RunRequest], prompt: str | None = None) -> None:
-    """Starts the run that ``make`` describes and opens it; what stands in the way is told."""
+def _run(make: Callable[[], RunRequest], prompt: str) -> None:
+    opened = _start(make, prompt)
+    if opened is not None:
+        _open(opened)
+
+
+def _start(make: Callable[[], RunRequest], prompt: str | None = None) -> str | None:
+    """Starts the run that ``make`` describes and returns its id; what stands in the way is told."""
     opened: str | None = None
     with resources.errors_kept():
         wanted = make()
@@ -119,8 +130,7 @@ def _start(make: Callable[[], RunRequest], prompt: str | None = None) -> None:
         opened = resources.client().start_run(wanted.model_copy(update={"idempotency_key": key})).run_id
         state.started(opened, prompt)
         state.keep_sketch(None)
-    if opened is not None:
-        show(opened)
+    return opened
 
 
 def ask_follow_up(run: RunState, key: str) -> None:
@@ -133,7 +143,9 @@ def ask_follow_up(run: RunState, key: str) -> None:
         Message(role="user", content=run.prompt),
         Message(role="assistant", content=run.final_output),
     )
-    _start(lambda: request(prompt, messages=turns))
+    opened = _start(lambda: request(prompt, messages=turns))
+    if opened is not None:
+        show(opened)
 
 
 def stop(run_id: str) -> None:

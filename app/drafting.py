@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from app import resources, state
 from app.draft import draft_of, edited, toggled_fresh, undone, with_fresh
+from app.edit_words import without_ids
 from conductor_client.edits import Edit
 from conductor_client.errors import InvalidEdit
 from conductor_client.pool import WorkerInfo
@@ -14,19 +15,21 @@ from conductor_client.workflow import Workflow
 
 
 def apply_edits(
-    source: str, base: Workflow, edits: tuple[Edit, ...], *, is_told: bool = True
+    source: str, base: Workflow, edits: tuple[Edit, ...], *, is_told: bool = True, place: str = ""
 ) -> InvalidEdit | None:
     """Adds edits to the draft on a run (its id) or on the ``sketch``.
 
-    An edit that does not fit changes nothing; it is returned and, with ``is_told``, said on the page.
+    An edit that does not fit changes nothing; it is returned and, with ``is_told``, said on the page at
+    ``place``.
     """
     drafted = state.draft(source) or draft_of(base)
     try:
         changed = edited(drafted, edits, known_workers=[worker.name for worker in _workers(source)])
     except InvalidEdit as problem:
+        told = InvalidEdit(without_ids(problem.message), hint=problem.hint, details=problem.details)
         if is_told:
-            state.tell("error", problem.message, problem.hint)
-        return problem
+            state.tell("error", told.message, told.hint, place=place)
+        return told
     state.keep_draft(source, changed)
     return None
 

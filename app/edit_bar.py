@@ -48,7 +48,9 @@ def draw(run: RunState, drafted: Draft | None, said: ForkPreview | None) -> None
             draw_estimate(said.estimate)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.button(
-                text("edit.rerun"),
+                counted("edit.rerun_steps", len(said.will_run))
+                if said and said.will_run
+                else text("edit.rerun"),
                 key="edit.rerun",
                 type="primary",
                 icon=":material/play_arrow:",
@@ -118,6 +120,8 @@ def _dropped(drafted: Draft) -> str:
 
 
 def _plan_line(said: ForkPreview) -> str:
+    if not said.will_run:
+        return f"**{literal(text('edit.nothing_will_run'))}**"
     will_run = counted("edit.will_run", len(said.will_run), steps=step_names(said.workflow, said.will_run))
     if not said.reused:
         return f"**{literal(will_run)}**"

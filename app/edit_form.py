@@ -10,12 +10,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import drafting, state
+from app import drafting, resources, state
 from app.draft import Draft, is_fresh
 from conductor_client.catalogue import text
 from conductor_client.edits import AddStep, Edit, MoveStep, RemoveStep, SetAccess, SetInstruction, SetWorker
 from conductor_client.pool import WorkerInfo
 from conductor_client.workflow import Step, Workflow
+
+PLACE = "edit_form"
+"""Where what is to be said of the form is drawn."""
 
 
 def draw(
@@ -39,6 +42,7 @@ def draw(
             on_click=_apply,
             args=(step, source, base, key),
         )
+    resources.draw_notices(PLACE)
     _moves(step, key=key, source=source, base=base, workflow=workflow)
     if source != "sketch":
         st.toggle(
@@ -82,13 +86,18 @@ def _apply(step: Step, source: str, base: Workflow, key: str) -> None:
     instruction = str(state.value(f"{key}.instruction", ""))
     worker = state.value(f"{key}.worker", step.worker)
     sees = tuple(state.value(f"{key}.sees", ()))
+    if not instruction.strip():
+        named = text("common.step_n", n=step.position + 1)
+        said, hint = text("edit.step_without_text", step=named), text("edit.step_without_text_hint")
+        state.tell("error", said, hint, place=PLACE)
+        return
     if instruction != step.instruction:
         edits.append(SetInstruction(step_id=step.step_id, instruction=instruction))
     if worker != step.worker:
         edits.append(SetWorker(step_id=step.step_id, worker=worker))
     if set(sees) != set(step.access):
         edits.append(SetAccess(step_id=step.step_id, access=sees))
-    drafting.apply_edits(source, base, tuple(edits))
+    drafting.apply_edits(source, base, tuple(edits), place=PLACE)
 
 
 def _moves(step: Step, *, key: str, source: str, base: Workflow, workflow: Workflow) -> None:
@@ -129,4 +138,4 @@ def _moves(step: Step, *, key: str, source: str, base: Workflow, workflow: Workf
 
 
 def _apply_one(source: str, base: Workflow, edit: Edit) -> None:
-    drafting.apply_edits(source, base, (edit,))
+    drafting.apply_edits(source, base, (edit,), place=PLACE)

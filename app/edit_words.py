@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from app.figures import shortened
@@ -28,10 +29,12 @@ def words(edit: Edit, names: Mapping[str, str] | None = None) -> str:
         case SetAccess():
             if not edit.access:
                 return text("edit.did_access_none", step=named(edit.step_id))
-            seen = ", ".join(named(each) for each in edit.access)
+            seen = ", ".join(
+                sorted((named(each) for each in edit.access), key=lambda said: (len(said), said))
+            )
             return text("edit.did_access", step=named(edit.step_id), seen=seen)
         case AddStep():
-            step = named(edit.step_id) if edit.step_id else text("edit.new_step")
+            step = named(edit.step_id) if edit.step_id else _by_place(edit)
             return text("edit.did_add", step=step, worker=edit.worker)
         case RemoveStep():
             return text("edit.did_remove", step=named(edit.step_id))
@@ -43,8 +46,25 @@ def summary(edits: Sequence[Edit], names: Mapping[str, str] | None = None) -> st
     """All edits of a fork in one line; the first three in words."""
     if not edits:
         return text("edit.no_change")
+    names = added_names(edits) | dict(names or {})
     said = "; ".join(words(edit, names) for edit in edits[:3])
     return said if len(edits) <= 3 else text("edit.and_more", said=said, n=len(edits) - 3)
+
+
+def added_names(edits: Iterable[Edit]) -> dict[str, str]:
+    """Added steps by the place they were put at, for steps that no workflow at hand has."""
+    return {edit.step_id: _by_place(edit) for edit in edits if isinstance(edit, AddStep) and edit.step_id}
+
+
+def _by_place(edit: AddStep) -> str:
+    if edit.position is None:
+        return text("edit.new_step")
+    return text("common.step_n", n=edit.position + 1)
+
+
+def without_ids(said: str) -> str:
+    """A message with steps called by their number alone, as on the page: "step 3 (s3)" as "step 3"."""
+    return re.sub(r"\b([Ss]tep \d+) \([\w-]+\)", r"\1", said)
 
 
 def numbered(*workflows: Workflow) -> dict[str, str]:

@@ -7,12 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from app import drafting, state
+from app import drafting, resources, state
 from app.table_edits import Row, edits_between, rows_of
 from conductor_client.catalogue import text
 from conductor_client.errors import InvalidEdit
 from conductor_client.pool import WorkerInfo
 from conductor_client.workflow import Workflow
+
+PLACE = "table"
+"""Where what is to be said of the table is drawn."""
 
 
 def draw(*, source: str, base: Workflow, workflow: Workflow, workers: Sequence[WorkerInfo]) -> None:
@@ -33,6 +36,7 @@ def draw(*, source: str, base: Workflow, workflow: Workflow, workers: Sequence[W
         column_order=["number", "order", "worker", "instruction", "sees"],
         column_config=_columns(workflow, workers),
     )
+    resources.draw_notices(PLACE)
     st.button(
         text("edit.apply_table"),
         key=f"{key}.apply",
@@ -92,6 +96,9 @@ def _apply(source: str, base: Workflow, workflow: Workflow, rows: tuple[Row, ...
     try:
         edits = edits_between(workflow, rows)
     except InvalidEdit as problem:
-        state.tell("error", problem.message, problem.hint)
+        state.tell("error", problem.message, problem.hint, place=PLACE)
         return
-    drafting.apply_edits(source, base, edits)
+    if not edits:
+        state.tell("note", text("edit.table_unchanged"), place=PLACE)
+        return
+    drafting.apply_edits(source, base, edits, place=PLACE)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app import edit_form, state
-from app.answer import MOST_SHOWN, draw_step_error, draw_text
+from app.answer import MOST_SHOWN, choose_form, draw_step_error, draw_text
 from app.draft import Draft
 from app.edit_words import step_names
 from app.figures import clock, seconds, tokens, usd
@@ -169,8 +169,7 @@ def _output(known: StepState, workflow: Workflow) -> None:
 
 
 def _text_of_step(said: str) -> None:
-    is_drawn = st.toggle(text("studio.as_markdown"), key="inspector.drawn", persist_state="session")
-    if is_drawn:
+    if choose_form(key="inspector.form", first="raw") == "drawn":
         st.markdown(sanitised(said[:MOST_SHOWN]), anchors=False)
     else:
         draw_text(said, key="inspector.output")

@@ -22,29 +22,36 @@ def draw_source() -> None:
     sketch = state.sketch() if state.run_id() is None else None
     label = text("studio.source_conductor") if sketch is None else sketch.title
     with st.popover(literal(label), icon=":material/schema:", key="library", on_change="rerun") as source:
-        if not source.open:
-            return
-        if sketch is not None:
-            st.button(
-                text("studio.source_reset"),
-                on_click=workflow_shelf.drop_sketch,
-                icon=":material/undo:",
-                width=340,
-            )
-        chosen = st.segmented_control(
-            text("studio.source"),
-            ["saved", "import"],
-            default="saved",
-            required=True,
-            format_func=lambda kind: text(f"studio.source_{kind}"),
-            key="library.kind",
-            label_visibility="collapsed",
+        if source.open:
+            _draw_open(sketch)
+    if not source.open:
+        resources.draw_notices(workflow_shelf.IMPORT)
+
+
+def _draw_open(sketch: state.Sketch | None) -> None:
+    """What the popover holds while it is open, and under it what went wrong in there."""
+    if sketch is not None:
+        st.button(
+            text("studio.source_reset"),
+            on_click=workflow_shelf.drop_sketch,
+            icon=":material/undo:",
+            width=340,
         )
-        with resources.errors_shown():
-            if chosen == "saved":
-                _saved()
-            else:
-                _import()
+    chosen = st.segmented_control(
+        text("studio.source"),
+        ["saved", "import"],
+        default="saved",
+        required=True,
+        format_func=lambda kind: text(f"studio.source_{kind}"),
+        key="library.kind",
+        label_visibility="collapsed",
+    )
+    with resources.errors_shown():
+        if chosen == "saved":
+            _saved()
+        else:
+            _import()
+    resources.draw_notices(workflow_shelf.IMPORT)
 
 
 def _saved() -> None:

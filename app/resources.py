@@ -109,12 +109,12 @@ def errors_shown() -> Iterator[None]:
 
 
 @contextmanager
-def errors_kept() -> Iterator[None]:
-    """The same for callbacks: what went wrong is told on the next drawing."""
+def errors_kept(place: str = "") -> Iterator[None]:
+    """The same for callbacks: what went wrong is told on the next drawing, at that place."""
     try:
         yield
     except ConductorError as problem:
-        state.tell("error", problem.message, problem.hint)
+        state.tell("error", problem.message, problem.hint, place=place)
 
 
 def draw_error(message: str, hint: str = "") -> None:
@@ -123,11 +123,13 @@ def draw_error(message: str, hint: str = "") -> None:
     st.error(said, icon=":material/error:")
 
 
-def draw_notices() -> None:
-    """What callbacks left to be told: problems in the page, good news as a passing note."""
-    for notice in state.take_notices():
+def draw_notices(place: str = "") -> None:
+    """What callbacks left to be told here: problems in the page, good news as a passing note."""
+    for notice in state.take_notices(place):
         if notice.kind == "error":
             draw_error(notice.message, notice.hint)
+        elif notice.kind == "note":
+            st.info(literal(notice.message), icon=":material/info:")
         else:
             st.toast(literal(notice.message), icon=":material/check:")
 

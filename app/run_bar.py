@@ -78,22 +78,21 @@ def draw_totals(run: RunState) -> None:
     if not run.has_ended:
         return
     calls = sum(len([each for each in step.attempts if each.started_at]) for step in run.steps.values())
-    complete = run.complete
     figures = [
         ("studio.total_calls", f"{calls:,}", None),
         (
             "studio.total_tokens",
-            total_tokens(run.usage, is_complete=complete.usage),
+            total_tokens(run.usage, is_complete=run.worker_complete.usage),
             "studio.total_tokens_help",
         ),
         (
             "studio.total_conductor",
-            total_tokens(run.orchestration_usage, is_complete=complete.usage),
+            total_tokens(run.orchestration_usage, is_complete=run.orchestration_complete.usage),
             "studio.total_conductor_help",
         ),
         (
             "studio.total_cost",
-            usd(run.cost_usd + run.orchestration_cost_usd, is_complete=complete.cost),
+            usd(run.cost_usd + run.orchestration_cost_usd, is_complete=run.complete.cost),
             "studio.total_cost_help",
         ),
         ("studio.total_wall", seconds(run.wall_s), "studio.total_wall_help"),

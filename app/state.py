@@ -59,11 +59,15 @@ MOST_DRAFTS = 20
 
 @dataclass(frozen=True)
 class Notice:
-    """Something to tell the person on the next drawing. ``kind``: ``error``, ``done``."""
+    """Something to tell the person on the next drawing. ``kind``: ``error``, ``note``, ``done``.
+
+    ``place`` is where it is told, empty = at the top of the page.
+    """
 
     kind: str
     message: str
     hint: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -311,15 +315,17 @@ def _start() -> tuple[str, str | None, str | None]:
 # Telling
 
 
-def tell(kind: str, message: str, hint: str = "") -> None:
-    """Says something on the next drawing."""
+def tell(kind: str, message: str, hint: str = "", *, place: str = "") -> None:
+    """Says something on the next drawing, at the top of the page or at a place of its own."""
     held: Sequence[Notice] = st.session_state.get(_NOTICES, ())
-    st.session_state[_NOTICES] = (*held, Notice(kind, message, hint))
+    st.session_state[_NOTICES] = (*held, Notice(kind, message, hint, place))
 
 
-def take_notices() -> tuple[Notice, ...]:
-    """What is to be said now; said once."""
-    return tuple(st.session_state.pop(_NOTICES, ()))
+def take_notices(place: str = "") -> tuple[Notice, ...]:
+    """What is to be said now at that place; said once."""
+    held: Sequence[Notice] = st.session_state.get(_NOTICES, ())
+    st.session_state[_NOTICES] = tuple(notice for notice in held if notice.place != place)
+    return tuple(notice for notice in held if notice.place == place)
 
 
 # History

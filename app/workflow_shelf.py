@@ -48,18 +48,22 @@ def forget_saved(name: str) -> None:
         resources.client().delete_workflow(name)
 
 
+IMPORT = "import"
+"""Where what is to be said of an import is drawn."""
+
+
 def import_text(said: str) -> None:
     """Reads a pasted or uploaded workflow and puts it on the table, or says what could not be read."""
     if not said.strip():
-        state.tell("error", text("studio.import_empty"))
+        state.tell("error", text("studio.import_empty"), place=IMPORT)
         return
-    with resources.errors_kept():
+    with resources.errors_kept(IMPORT):
         wanted = ImportRequest(
             text=said, pool=state.value(state.POOL), prompt=str(state.value(state.PROMPT, ""))
         )
         reply = resources.client().import_workflow(wanted)
         if reply.workflow is None:
             lines = "; ".join(diagnostic.said for diagnostic in reply.diagnostics)
-            state.tell("error", text("studio.import_failed"), lines)
+            state.tell("error", text("studio.import_failed"), lines, place=IMPORT)
             return
         state.keep_sketch(state.Sketch(reply.workflow, text("studio.from_import"), imported=reply))

@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import itertools
 import os
-import re
 import time
 from collections import Counter
 from pathlib import Path
@@ -20,7 +19,7 @@ from pathlib import Path
 from conductor.conductors.local import UNCALCULATED
 from conductor.local import weights
 from conductor.local.catalog import default_models_dir
-from conductor.local.conductor_prompt import PoolWorker, conductor_messages
+from conductor.local.conductor_prompt import PoolWorker, conductor_messages, is_copied
 from conductor.local.grammar import plan_grammar, worker_letters
 from conductor.local.plan_lines import PlanLine, letter_choices, read_plan_lines
 from conductor.local.runtime import Finished, Runtime
@@ -146,10 +145,6 @@ POOL = (
 )
 """The default pool before its largest model is there, in the order of data/pools/local.toml."""
 STRONG = PoolWorker("qwen-1.5b", "general")
-# What the examples are about. In a plan for another prompt these words were copied, not thought.
-EXAMPLE_TOPICS = frozenset(
-    ("river", "vienna", "italian", "largest", "dates", "vowels", "lamps", "visitors", "sea", "lines", "ice")
-)
 SHAPE_LETTERS = {"general": "L", "strong": "L", "small": "S", "calculator": "C", "python": "P"}
 
 
@@ -160,9 +155,7 @@ def plan_shape(lines: list[PlanLine], pool: tuple[PoolWorker, ...], prompt: str)
     last = lines[-1].instruction.lower()
     if written[-1].startswith("L") and UNCALCULATED.search(last) and len(written) < MAX_STEPS:
         written.append(f"C{len(written)}")  # what LocalConductor adds, and tells
-    words, asked = (set(re.findall("[a-z]+", text)) for text in (last, prompt.lower()))
-    is_copied = bool(EXAMPLE_TOPICS & words - asked)
-    return " ".join(written) + (" (copied)" if is_copied else "")
+    return " ".join(written) + (" (copied)" if is_copied(last, prompt) else "")
 
 
 async def measure(

@@ -107,7 +107,7 @@ class Studio:
         return studio
 
     def key_variables(self) -> tuple[str, ...]:
-        """Names of the environment variables that hold keys of any pool's workers; what logs must not show."""
+        """Names of the environment variables with keys of any pool's workers; logs must not show them."""
         pools = [self._shelf.get(name) for name in self._shelf.names()]
         return tuple(dict.fromkeys(name for pool in pools for name in pool.key_variables))
 

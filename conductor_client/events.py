@@ -191,6 +191,8 @@ class StepCancelled(_Event):
     attempt: int
     partial_text: str = ""
     reasoning: str = ""
+    cost_usd: Decimal | None = None
+    """Known only of a worker that costs nothing whatever it wrote."""
 
 
 class StepSkipped(_Event):

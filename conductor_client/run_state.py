@@ -74,6 +74,11 @@ class RunState(Value):
     cost_usd: Decimal = Decimal(0)
     orchestration_cost_usd: Decimal = Decimal(0)
     complete: Complete = Complete()
+    """Whether the sums of workers and conductor together cover everything."""
+    worker_complete: Complete = Complete()
+    """The same of the workers' sums alone: ``usage`` and ``cost_usd``."""
+    orchestration_complete: Complete = Complete()
+    """The same of the conductor's: ``orchestration_usage`` and ``orchestration_cost_usd``."""
     partial: bool = False
     error: StepError | None = None
     rounds: tuple[Round, ...] = ()
@@ -254,6 +259,8 @@ def _totals(state: RunState) -> dict[str, Any]:
         "cost_usd": cost,
         "orchestration_usage": plan_usage,
         "orchestration_cost_usd": plan_cost,
+        "worker_complete": Complete(usage=usage_known, cost=cost_known),
+        "orchestration_complete": Complete(usage=plan_usage_known, cost=plan_cost_known),
         "complete": Complete(usage=usage_known and plan_usage_known, cost=cost_known and plan_cost_known),
     }
     if state.workflow is not None:

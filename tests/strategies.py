@@ -117,7 +117,9 @@ def run_logs(draw: st.DrawFn) -> list[RunEvent]:
             )
         elif end == 1:
             cancelled = True
-            log.append(StepCancelled(**ids, at=at(), attempt=attempt, partial_text="half"))
+            log.append(
+                StepCancelled(**ids, at=at(), attempt=attempt, partial_text="half", cost_usd=draw(costs))
+            )
         else:
             log.append(
                 StepFinished(**ids, at=at(), attempt=attempt, worker=step.worker, output=draw(texts), **spent)

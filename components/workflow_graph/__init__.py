@@ -87,7 +87,7 @@ def _component() -> Any:
 
 @cache
 def _ahead() -> Any:
-    return st.components.v2.component("workflow_graph_ahead", js=_script(_AHEAD))
+    return st.components.v2.component("graph_ahead", js=_script(_AHEAD))
 
 
 def _script(script: str) -> str:
@@ -99,7 +99,7 @@ def load_ahead() -> None:
 
     Where a graph may come next, this takes a quarter of a second off its first sight.
     """
-    _ahead()(key="workflow_graph_ahead", height=0)
+    _ahead()(key="graph_ahead", height=0)
 
 
 def workflow_graph(

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast, get_args
 
 from conductor.conductors.base import CallModel, ConductorRequest, Written
 from conductor.conductors.excerpt import conversation, cut_note
-from conductor.local.conductor_prompt import PoolWorker, Role, conductor_messages
+from conductor.local.conductor_prompt import PoolWorker, Role, conductor_messages, is_copied
 from conductor.local.grammar import MAX_WORKERS, plan_grammar, worker_letters
 from conductor.local.plan_lines import letter_choices
 from conductor.plans.lines import read_lines
@@ -28,6 +28,8 @@ PROMPT_CHARACTERS = 3000
 """More of a prompt is not shown: reading it would take longer than the plan is worth."""
 UNCALCULATED = re.compile(r"\bpython expression\b", re.IGNORECASE)
 DEFINES_CODE = re.compile(r"\bwrite\b.*\b(function|class|method)\b", re.IGNORECASE)
+QUESTION_CHARACTERS = 400
+"""A longer question is not repeated as an instruction: the worker is sent it anyway."""
 TOKENS_PER_STEP = 64
 TOP_LOGPROBS = 40
 
@@ -105,6 +107,7 @@ class LocalConductor:
         rules = PlanRules.of(request.options, n_workers=n_workers, round=request.round)
         reading = read_lines(end.output, rules, was_cut=end.finish == "length")
         workers = request.workers[:MAX_WORKERS]
+        reading = about_the_question(reading, request)
         reading = without_idle_calculation(reading, workers)
         reading = with_calculation(reading, workers, request.options.max_steps)
         notes = [*cut_note(request.prompt, limit), *_pool_note(len(request.workers))]
@@ -127,6 +130,32 @@ def role_of(worker: Worker) -> Role:
         if tag in roles:
             return cast(Role, tag)
     return cast(Role, worker.model) if worker.provider == "tool" and worker.model in roles else "general"
+
+
+def about_the_question(reading: Reading, request: ConductorRequest) -> Reading:
+    """The plan with instructions that miss the question put right.
+
+    Small models copy an instruction from an example now and then, and in a conversation they plan for an
+    earlier turn. The question itself takes the place of a copied instruction, and of the only one in a
+    conversation. Told as ``repaired_instruction``.
+    """
+    asked = "\n".join((*(each.content for each in request.messages), request.prompt))
+    question = request.prompt if len(request.prompt) <= QUESTION_CHARACTERS else "Answer the question"
+    steps, notes = list(reading.steps), []
+    for place, step in enumerate(steps):
+        is_lost = is_copied(step.instruction, asked)
+        is_whole_answer = len(steps) == 1 and role_of(request.workers[step.worker]) not in (
+            "calculator",
+            "python",
+        )
+        if is_lost or (request.messages and is_whole_answer):
+            steps[place] = step.model_copy(update={"instruction": question})
+            why = "was about an example, not the question" if is_lost else "left out the conversation"
+            said = f"The instruction “{step.instruction}” {why}; the question took its place."
+            notes.append(Diagnostic(code="repaired_instruction", where=f"step {place + 1}", said=said))
+    if not notes:
+        return reading
+    return reading.model_copy(update={"steps": tuple(steps), "diagnostics": (*reading.diagnostics, *notes)})
 
 
 def without_idle_calculation(reading: Reading, workers: Sequence[Worker]) -> Reading:

@@ -8,6 +8,7 @@ only once. Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -138,6 +139,29 @@ EXAMPLES = (
     ),
     Example("Explain in one sentence why ice floats.", (("general", (), "Explain why ice floats"),)),
 )
+
+EXAMPLE_TOPICS = frozenset(
+    (
+        "river",
+        "vienna",
+        "italian",
+        "largest",
+        "dates",
+        "vowels",
+        "lamps",
+        "visitors",
+        "museum",
+        "ice",
+        "letters",
+    )
+)
+"""What the examples are about. In a plan for a prompt without these words they were copied, not thought."""
+
+
+def is_copied(instruction: str, asked: str) -> bool:
+    """Whether an instruction speaks of an example and not of what was asked."""
+    words, known = (set(re.findall("[a-z]+", text.lower())) for text in (instruction, asked))
+    return bool(EXAMPLE_TOPICS & words - known)
 
 
 def conductor_messages(

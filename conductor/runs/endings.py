@@ -67,6 +67,7 @@ async def cancelled(work: Work, steps: Steps | None) -> None:
             attempt=left.attempt,
             partial_text=left.text("output"),
             reasoning=left.text("reasoning"),
+            cost_usd=work.terms.cost_of_unfinished(left.worker),
         )
         work.partial_texts[step_id] = event.partial_text
         work.journal.post(event)
@@ -94,6 +95,7 @@ async def failed(work: Work, steps: Steps | None, problem: BaseException) -> Non
             error=error,
             partial_text=left.text("output"),
             reasoning=left.text("reasoning"),
+            cost_usd=work.terms.cost_of_unfinished(left.worker),
         )
         work.partial_texts[step_id] = event.partial_text
         work.journal.post(event)

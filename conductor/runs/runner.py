@@ -200,11 +200,11 @@ class Runner:
         await asyncio.wait([execution])
         if not execution.cancelled():
             execution.exception()
+        await work.journal.drain()  # the text of an attempt is kept only once its start is stored
         for each in unsaved:
             await self._means.store.save_text(
                 work.run_id, each.step_id, each.attempt, each.channel, each.text
             )
-        await work.journal.drain()
 
     def _abort(self, run_id: str) -> None:
         execution = self._executions.get(run_id)

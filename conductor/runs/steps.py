@@ -113,6 +113,7 @@ class Steps:
                     wait_s=0.0,
                     next_worker=step.worker,
                     partial_text=interrupted.text(),
+                    cost_usd=work.terms.cost_of_unfinished(interrupted.worker),
                 )
             )
         return first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from conductor.providers.base import Worker
@@ -26,6 +27,12 @@ class Terms:
     def price(self, worker: str) -> Price | None:
         """The price frozen with the run; ``None`` = unpriced."""
         return next((each.price for each in self.created.pool_snapshot if each.name == worker), None)
+
+    def cost_of_unfinished(self, worker: str) -> Decimal | None:
+        """What a call that was cut off cost: 0 when its worker costs nothing, else unknown."""
+        price = self.price(worker)
+        is_free = price is not None and price.input_usd_per_mtok == price.output_usd_per_mtok == 0
+        return Decimal(0) if is_free else None
 
     def settings(self, worker: Worker, *, is_final: bool) -> dict[str, Any]:
         """Settings of a call: the worker's, overridden by the request's.

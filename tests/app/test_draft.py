@@ -78,9 +78,10 @@ def test_a_request_keeps_the_step_ids() -> None:
         (SetInstruction(step_id="s1", instruction="Do  it\nnow"), "s1: new instruction “Do it now”"),
         (SetWorker(step_id="s1", worker="z"), "s1: now by z"),
         (SetAccess(step_id="s2", access=()), "s2: sees only the prompt"),
-        (SetAccess(step_id="s3", access=("s1", "s2")), "s3: sees s1, s2"),
-        (AddStep(instruction="x", worker="z"), "new step: added, by z"),
-        (RemoveStep(step_id="s1"), "s1: removed"),
+        (SetAccess(step_id="s3", access=("s10", "s2", "s1")), "s3: sees s1, s2, s10"),
+        (AddStep(instruction="x", worker="z"), "New step added, by z"),
+        (AddStep(instruction="x", worker="z", position=1), "Step 2 added, by z"),
+        (RemoveStep(step_id="s1"), "s1 removed"),
         (MoveStep(step_id="s1", position=1), "s1: moved to place 2"),
     ],
 )
@@ -91,6 +92,9 @@ def test_each_edit_has_words(edit: object, said: str) -> None:
 def test_many_edits_are_counted_after_the_third() -> None:
     edits = [SetWorker(step_id=f"s{n}", worker="z") for n in range(5)]
     assert edit_words.summary(edits).endswith("s2: now by z; and 2 more")
+    gone = [AddStep(instruction="x", worker="z", step_id="s9", position=1), RemoveStep(step_id="s9")]
+    assert edit_words.summary(gone) == "Step 2 added, by z; Step 2 removed"
+    assert edit_words.without_ids("Step 1 (s1) sees step 3 (s3).") == "Step 1 sees step 3."
     assert edit_words.summary([]) == "Nothing changed"
     assert edit_words.step_names(BASE, ["s2", "gone"]) == "Step 2"
     assert edit_words.step_names(BASE, []) == "none"

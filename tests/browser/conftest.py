@@ -57,7 +57,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Watch:
-    """What the pages of one test must never do: leave this machine, throw, ask in a dialog, run a model's text."""
+    """What the pages of one test must never do: leave this machine, throw, open a dialog."""
 
     def __init__(self, context: BrowserContext) -> None:
         self.trouble: list[str] = []

@@ -119,8 +119,8 @@ def test_a_chosen_edge_goes_with_delete(studio: Studio, app: App) -> None:
     studio.open(finished(app.address, rows=CHAIN))
     edge = studio.page.locator(".edge[data-seen=s1][data-by=s2] .hit")
     line = edge.evaluate(
-        "(path) => { const at = path.getPointAtLength(path.getTotalLength() / 2);"
-        " const spot = new DOMPoint(at.x, at.y).matrixTransform(path.getScreenCTM()); return [spot.x, spot.y]; }"
+        "(path) => { const { x, y } = path.getPointAtLength(path.getTotalLength() / 2);"
+        " const spot = new DOMPoint(x, y).matrixTransform(path.getScreenCTM()); return [spot.x, spot.y]; }"
     )
     studio.page.mouse.click(*line)
     expect(studio.page.get_by_text("Step 2 sees step 1. Delete removes this.")).to_be_visible()
@@ -175,7 +175,7 @@ def test_the_table_is_the_graph_s_twin(studio: Studio, app: App) -> None:
 
 
 def test_running_a_step_again_takes_the_failed_one_along(studio: Studio, app: App) -> None:
-    """Behaviour row 2: step 1 failed; re-run step 2, and step 1 runs too; never success over a failed step."""
+    """Behaviour row 2: step 1 failed; re-run step 2, and step 1 runs too; no success over a failed step."""
     run_id = finished(app.address, rows=[("broken", "Refuse it.", []), ("writer", "Sum up.", [0])])
     studio.open(run_id)
     studio.expect_ended("Failed")

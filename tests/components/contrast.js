@@ -1,5 +1,6 @@
-// Every visible text in the graph whose contrast with what lies behind it is under WCAG AA: 4.5, large text 3.
-() => {
+// Every visible text below `where` (the graph, if nothing is said) whose contrast with what lies behind it is under
+// WCAG AA: 4.5, large text 3. What is switched off, and icons, are no text.
+(where) => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgba = (colour) => {
     canvas.clearRect(0, 0, 1, 1);
@@ -18,9 +19,10 @@
     return layers.reduce((under, top) => over(top, under), [255, 255, 255, 1]);
   };
   const weak = [];
-  for (const node of document.querySelectorAll(".wfg *")) {
+  for (const node of document.querySelectorAll(where ?? ".wfg *")) {
     const own = [...node.childNodes].filter((child) => child.nodeType === 3).map((child) => child.data.trim()).join("");
-    if (!own || !node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) || node.disabled) continue;
+    if (!own || !node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    if (node.closest(":disabled, [aria-disabled=true], [data-testid=stIconMaterial]")) continue;
     const style = getComputedStyle(node), back = behind(node), text = over(rgba(style.color), back);
     const [high, low] = [light(text), light(back)].sort((one, other) => other - one);
     const size = parseFloat(style.fontSize), isLarge = size >= 24 || (size >= 18.6 && Number(style.fontWeight) >= 700);

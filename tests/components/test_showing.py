@@ -61,7 +61,7 @@ def test_the_drawing_is_saved_as_a_picture(see: See, choice: str, start: bytes, 
     data = saved.read_bytes()
     assert data.startswith(start) and waited.value.suggested_filename.startswith("workflow-run_demo.")
     if start.startswith(b"\x89"):
-        across = 4 * (320 + 52) + 90 + (34 + 90) + 2 * 32
+        across = 4 * (320 + 52) + 124 + (34 + 124) + 2 * 32
         assert int.from_bytes(data[16:20], "big") == 2 * across
 
 

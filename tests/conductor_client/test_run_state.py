@@ -56,7 +56,8 @@ def test_events_and_state_survive_json(log: list[RunEvent]) -> None:
 def test_totals_are_sums_of_what_was_sent(log: list[RunEvent]) -> None:
     state = fold(log)
     told = [event for event in log if hasattr(event, "usage") and event.kind != "step_reused"]
-    assert state.cost_usd == sum((event.cost_usd for event in told if event.cost_usd is not None), Decimal(0))
+    priced = [event.cost_usd for event in log if getattr(event, "cost_usd", None) is not None]
+    assert state.cost_usd == sum(priced, Decimal(0))
     known = [
         event.usage.output_tokens for event in told if event.usage and event.usage.output_tokens is not None
     ]
@@ -162,6 +163,30 @@ def test_reused_steps_cost_nothing_and_keep_their_first_duration() -> None:
     assert state.steps["s1"].duration_s == 9.5
     assert state.cost_usd == 0
     assert state.complete.cost is True
+
+
+def test_a_workers_gap_does_not_blur_the_conductors_figure() -> None:
+    plan = Plan(
+        plan_id="plan_1",
+        workflow=PAIR,
+        decision="new",
+        conductor="local",
+        pool=("alpha", "beta"),
+        usage=Usage(input_tokens=10, output_tokens=2),
+        cost_usd=Decimal(0),
+    )
+    said = {"messages": (), "visible": (), "withheld": ()}
+    state = fold(
+        [
+            RunCreated(run_id="r", seq=1, prompt="p", conductor="local"),
+            PlanCreated(run_id="r", seq=2, plan=plan),
+            StepQueued(run_id="r", seq=3, step_id="s1", attempt=1, worker="alpha", **said),
+            StepStarted(run_id="r", seq=4, step_id="s1", attempt=1, worker="alpha"),
+            StepFinished(run_id="r", seq=5, step_id="s1", attempt=1, worker="alpha", output="ok"),
+        ]
+    )
+    assert (state.worker_complete.usage, state.orchestration_complete.usage) == (False, True)
+    assert state.complete.usage is False
 
 
 def test_planning_is_counted_apart_and_once() -> None:

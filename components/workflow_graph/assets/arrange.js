@@ -6,7 +6,7 @@ import { depths } from "./topology.js";
 const EDGE = 20; // px kept free around the drawing
 const NARROW = 600; // px; below, one column
 const SMALLEST = 0.62; // a scale under which words on a card are too small to read
-const PROMPT_ROOM = 132, BAR_ROOM = 84; // px that presenting keeps for the prompt and for the player
+const TOP_ROOM = 14, PLAYER_ROOM = 84; // px that presenting keeps above the drawing, and below it for the player
 const LEAST_TALL = 0.84; // a tall drawing is not made smaller than this: a page scrolls down easily
 const MANY = 14; // steps from which on cards leave their text away
 
@@ -30,13 +30,13 @@ export function arrange(workflow, { width, room, direction = "auto", isPresent =
   return framed(layout, { width, room, isCompact });
 }
 
-/** For presenting: whichever drawing can be shown larger, whole, between the prompt above and the bar below. */
+/** For presenting: whichever drawing can be shown larger, whole, above the player. */
 function whole(layouts, width, room, isCompact) {
-  const free = room - PROMPT_ROOM - BAR_ROOM;
+  const free = room - TOP_ROOM - PLAYER_ROOM;
   const fit = (layout) => Math.min(2, (width - 2 * EDGE) / layout.width, free / layout.height);
   const layout = layouts.reduce((best, each) => (fit(each) > fit(best) ? each : best));
   const k = fit(layout);
-  const view = { x: (width - layout.width * k) / 2, y: PROMPT_ROOM + Math.max(0, (free - layout.height * k) / 2), k };
+  const view = { x: (width - layout.width * k) / 2, y: TOP_ROOM + Math.max(0, (free - layout.height * k) / 2), k };
   return { layout, view, height: room, isFixed: false, isCompact };
 }
 

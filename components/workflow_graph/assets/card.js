@@ -3,6 +3,8 @@
 import { el, setAttribute, setText } from "./dom.js";
 import { icon, setIcon } from "./icons.js";
 
+const ONE_LINE = 30; // characters of a note that surely fit one line
+
 export class Card {
   constructor(id, labels) {
     this.id = id;
@@ -52,6 +54,7 @@ export class Card {
     setText(this.instruction, model.instruction);
     setAttribute(this.root, "data-status", model.status);
     setAttribute(this.body, "data-kind", model.body.kind);
+    setAttribute(this.body, "data-long", model.body.note.length > ONE_LINE);
     setText(this.note, model.body.note);
     setText(this.text, model.body.text);
     setText(this.mark, model.body.mark ?? "");

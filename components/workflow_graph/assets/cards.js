@@ -1,6 +1,6 @@
 // What a card says, as plain strings: pure, so that the page, the exported picture and the tests agree.
 
-import { dollars, duration, say, sayCount, total } from "./format.js";
+import { dollars, duration, say, sayCount, ticking, total } from "./format.js";
 import { unused } from "./topology.js";
 
 const SILENT_AFTER_S = 8; // a pause in the text longer than this is named
@@ -79,14 +79,14 @@ function outputBody(state, labels) {
 function runningBody(step, state, { labels, live, now }) {
   const writes = live.get(step.step_id);
   const quiet = writes?.heard_at ? (now - writes.heard_at) / 1000 : 0;
-  const silence = quiet > SILENT_AFTER_S ? say(labels, "silent", { seconds: duration(quiet) }) : "";
+  const silence = quiet > SILENT_AFTER_S ? say(labels, "silent", { seconds: ticking(quiet) }) : "";
   if (writes?.output.chars) return { kind: "live", text: writes.output.tail, note: silence };
   if (writes?.reasoning.chars) return { kind: "thinking", text: writes.reasoning.tail, note: silence || say(labels, "thinking") };
   const attempt = state.attempts[state.attempts.length - 1];
-  const waited = (from) => duration(Math.max(0, (now - from) / 1000));
+  const waited = (from) => ticking(Math.max(0, (now - from) / 1000));
   if (attempt?.finished_at && attempt.wait_s !== null) {
     const left = Math.max(0, attempt.wait_s - (now - Date.parse(attempt.finished_at)) / 1000);
-    return { kind: "none", text: attempt.error?.message ?? "", note: say(labels, "tries_again", { seconds: duration(left) }) };
+    return { kind: "none", text: attempt.error?.message ?? "", note: say(labels, "tries_again", { seconds: ticking(left) }) };
   }
   const since = attempt?.started_at ?? attempt?.queued_at;
   const key = attempt?.started_at ? "waits_first_word" : "waits_in_queue";
@@ -115,7 +115,7 @@ function timeOf(state, status, { labels, now }) {
   const tries = state.attempts.length > 1 ? [sayCount(labels, "tries", state.attempts.length)] : [];
   if (status === "running") {
     const from = state.started_at ?? state.queued_at;
-    return [from ? duration(Math.max(0, (now - Date.parse(from)) / 1000)) : null, ...tries].filter(Boolean).join(" · ");
+    return [from ? ticking(Math.max(0, (now - Date.parse(from)) / 1000)) : null, ...tries].filter(Boolean).join(" · ");
   }
   const took = duration(state.reused ? state.reused.seconds : state.seconds);
   if (took && status === "reused") return say(labels, "took_then", { seconds: took });
@@ -163,7 +163,7 @@ export function runFacts(store) {
     const { chained_s: chained, critical_path_s: longest } = totals;
     const isTold = store.hasEnded && chained !== null && chained > longest * 1.02;
     const times = isTold ? ` (${say(labels, "step_times", { longest: duration(longest), chained: duration(chained) })})` : "";
-    facts.push(duration(Math.max(0, wall)) + times);
+    facts.push((store.hasEnded ? duration : ticking)(Math.max(0, wall)) + times);
   }
   return store.hasEnded ? [...facts, ...spendings(totals, labels)] : facts;
 }

@@ -96,7 +96,9 @@ export class Editing {
 
   removeEdge() {
     const { edge } = this.graph;
-    if (edge) this.setAccess(edge.by, (access) => access.filter((id) => id !== edge.seen));
+    if (!edge) return;
+    this.setAccess(edge.by, (access) => access.filter((id) => id !== edge.seen));
+    this.graph.moveTo(edge.by); // the × had the focus, and goes
     this.chooseEdge(null);
   }
 

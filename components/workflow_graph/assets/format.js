@@ -12,11 +12,15 @@ export const sayCount = (labels, key, n, values = {}) =>
 
 export const thousands = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 
-/** "0.4 s", "12 s", "2 min 05 s"; null when unknown. */
+/** "41 ms", "12.4 s", "2 min 05 s"; null when unknown. Twin of app/figures.py: one step has one figure everywhere. */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || Number.isNaN(seconds)) return null;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
+  return seconds < 1 ? `${(seconds * 1000).toFixed(0)} ms` : ticking(seconds);
+}
+
+/** The same for a clock that goes on: tenths instead of milliseconds. */
+export function ticking(seconds) {
+  if (seconds < 100) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds), hours = Math.floor(whole / 3600);
   const two = (n) => String(n).padStart(2, "0");
   if (hours) return `${hours} h ${two(Math.floor((whole % 3600) / 60))} min`;
@@ -36,5 +40,8 @@ export function dollars(cost) {
 export const total = (tokens) =>
   (tokens && tokens.in !== null && tokens.out !== null ? tokens.in + tokens.out : null);
 
-/** Seconds between two ISO moments; null when one is missing. */
-export const between = (from, to) => (from && to ? (Date.parse(to) - Date.parse(from)) / 1000 : null);
+/** Seconds between two ISO moments, to the microsecond; null when one is missing. */
+export const between = (from, to) => (from && to ? (Date.parse(to) - Date.parse(from) + (finer(to) - finer(from)) / 1000) / 1000 : null);
+
+/** The microseconds after the last whole millisecond, which Date leaves away. */
+const finer = (moment) => Number((/\.\d{3}(\d{1,3})/.exec(moment)?.[1] ?? "").padEnd(3, "0"));

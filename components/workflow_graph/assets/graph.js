@@ -4,7 +4,7 @@
 import { arrange } from "./arrange.js";
 import { Card } from "./card.js";
 import { cardOf, context, planningOf } from "./cards.js";
-import { el, setAttribute, setChildren, setText } from "./dom.js";
+import { el, setAttribute, setChildren, setText, svg } from "./dom.js";
 import { Edges } from "./edges.js";
 import { say } from "./format.js";
 import { icon } from "./icons.js";
@@ -18,7 +18,8 @@ export class Graph {
     this.edges = new Edges();
     this.prompt = pill("prompt");
     this.answer = pill("answer");
-    this.layer = el("div", { class: "layer" }, this.edges.root, this.prompt.root, this.answer.root);
+    this.over = svg("svg", { class: "edges over", "aria-hidden": "true" }); // lines that lie over the cards
+    this.layer = el("div", { class: "layer" }, this.edges.root, this.prompt.root, this.answer.root, this.over);
     this.planning = new Planning();
     this.stage = el("div", { class: "stage", role: "group" }, this.layer, this.planning.root);
     this.viewport = new Viewport(this.stage, this.layer, () => this.onView?.());
@@ -43,7 +44,10 @@ export class Graph {
   place(workflow, size) {
     const placed = arrange(workflow, size);
     this.layout = placed.layout;
+    const active = this.stage.getRootNode().activeElement;
+    const held = this.layer.contains(active) ? active : null;
     for (const id of [...this.cards.keys()]) if (!workflow.steps.some((step) => step.step_id === id)) this.cards.delete(id);
+    const heir = this.cards.has(this.focused) ? this.focused : this.nearestTo(this.focused) ?? workflow.steps[0].step_id;
     const boxes = new Map(placed.layout.cards.map((box) => [box.step_id, box]));
     for (const step of workflow.steps) {
       const card = this.cards.get(step.step_id) ?? new Card(step.step_id);
@@ -52,7 +56,7 @@ export class Graph {
     }
     this.boxes = boxes;
     const cards = workflow.steps.map((step) => this.cards.get(step.step_id).root);
-    setChildren(this.layer, [this.edges.root, this.prompt.root, ...cards, this.answer.root]);
+    setChildren(this.layer, [this.edges.root, this.prompt.root, ...cards, this.answer.root, this.over]);
     this.edges.draw(placed.layout);
     setAttribute(this.layer, "data-direction", placed.layout.direction);
     put(this.prompt.root, placed.layout.prompt);
@@ -63,8 +67,17 @@ export class Graph {
     this.stage.classList.toggle("fixed", placed.isFixed);
     if (placed.isFixed) this.viewport.view = { x: 0, y: 0, k: 1, touched: false };
     this.viewport.rest(placed.view);
-    if (!this.cards.has(this.focused)) this.focusOn(workflow.steps[0].step_id);
     if (this.selected && !this.cards.has(this.selected)) this.selected = null;
+    if (heir !== this.focused) this.focusOn(heir);
+    if (held && !held.isConnected) this.moveTo(heir);
+    else if (held && held !== this.stage.getRootNode().activeElement) held.focus({ preventScroll: true });
+  }
+
+  /** The card that stays and lies nearest to where that one lay. */
+  nearestTo(id) {
+    const from = this.boxes?.get(id);
+    const far = (other) => Math.hypot(this.boxes.get(other).x - from.x, this.boxes.get(other).y - from.y);
+    return from ? [...this.cards.keys()].reduce((best, each) => (best !== null && far(best) <= far(each) ? best : each), null) : null;
   }
 
   resize(height) {
@@ -92,7 +105,7 @@ export class Graph {
   /** Classes of cards and edges: what runs, what is seen, what is withheld. */
   mark(workflow = this.store.workflow) {
     if (!workflow || !this.layout) return;
-    const centre = this.hovered ?? this.selected;
+    const centre = this.isLinking ? null : this.hovered ?? this.selected;
     const reader = centre && workflow.steps.find((step) => step.step_id === centre);
     const sees = new Set(reader?.access);
     const place = new Map(workflow.steps.map((step, at) => [step.step_id, at]));
@@ -133,6 +146,12 @@ export class Graph {
     this.hovered = id;
     clearTimeout(this.hovering);
     this.hovering = setTimeout(() => this.mark(), id ? 90 : 160);
+  }
+
+  /** While an edge is drawn nothing fades, wherever the pointer is. */
+  setLinking(isLinking) {
+    this.isLinking = isLinking;
+    this.mark();
   }
 
   focusOn(id) {

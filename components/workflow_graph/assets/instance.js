@@ -37,7 +37,7 @@ export class Instance {
       ["save", "save", "save", (event) => this.saveMenu(event.currentTarget), "more"],
       ["help", "help", "help", (event) => help(this.panel, this.store.payload, event.currentTarget), "more"],
     ]);
-    this.toast = el("div", { class: "toast", role: "status" });
+    this.toast = el("div", { class: "toast", "aria-hidden": "true" }); // `news` is what a screen reader hears
     this.news = el("div", { class: "aside", "aria-live": "polite" });
     this.root = el("div", { class: "wfg", tabindex: "-1" }, this.toolbar.root, this.graph.stage, this.toast, this.news);
     this.panel = new Panel(this.root);
@@ -51,7 +51,7 @@ export class Instance {
     this.theme = watchTheme(this.root);
     this.frame = null; // measured once for each size: measuring at every paint would cost a layout each time
     this.sizes = new ResizeObserver(() => this.resized());
-    this.sizes.observe(this.root);
+    for (const each of [this.root, this.toolbar.root]) this.sizes.observe(each);
     this.ticking = setInterval(() => this.tick(), TICK);
   }
 
@@ -72,7 +72,8 @@ export class Instance {
     setAttribute(this.root, "data-mode", payload.mode);
     const isPresent = Boolean(payload.replay?.present);
     if (isPresent && !this.root.classList.contains("present")) this.root.focus({ preventScroll: true });
-    this.root.classList.toggle("present", isPresent);
+    if (this.root.classList.toggle("present", isPresent) !== this.wasPresent) this.frame = null;
+    this.wasPresent = isPresent;
     this.player?.show();
     this.theme.look();
     this.editing.answered(payload);
@@ -168,7 +169,7 @@ export class Instance {
     const isPresent = this.root.classList.contains("present");
     const { direction = "auto" } = this.store.payload;
     this.frame ??= this.measure();
-    const room = Math.max(380, Math.round(this.frame.height - (isPresent ? this.frame.top + 12 : AROUND)));
+    const room = Math.max(380, Math.round(this.frame.height - (isPresent ? this.frame.top + this.frame.bar + 12 : AROUND)));
     const key = `${this.frame.width} ${isPresent ? room : 0} ${direction}`;
     const isNew = key !== this.sizeKey;
     this.sizeKey = key;
@@ -178,7 +179,7 @@ export class Instance {
   measure() {
     const top = Math.max(0, this.root.getBoundingClientRect().top + (globalThis.scrollY || 0));
     const width = Math.round(this.graph.stage.clientWidth || this.root.clientWidth || 800);
-    return { width, top, height: globalThis.innerHeight || 900 };
+    return { width, top, bar: this.toolbar.root.offsetHeight, height: globalThis.innerHeight || 900 };
   }
 
   resized() {
@@ -212,13 +213,19 @@ export class Instance {
     if (heard) setText(this.news, heard);
   }
 
-  /** Shows a short message for some seconds. */
-  say(text, kind = "info") {
+  /** Shows a short message for some seconds, or until `hush`; says it to a screen reader too. */
+  say(text, kind = "info", stays = false) {
     setText(this.toast, text);
+    setText(this.news, text);
     this.toast.dataset.kind = kind;
     this.toast.classList.add("shown");
     clearTimeout(this.toasting);
-    this.toasting = setTimeout(() => this.toast.classList.remove("shown"), 4500);
+    if (!stays) this.toasting = setTimeout(() => this.hush(), 4500);
+  }
+
+  hush() {
+    clearTimeout(this.toasting);
+    this.toast.classList.remove("shown");
   }
 
   saveMenu(anchor) {

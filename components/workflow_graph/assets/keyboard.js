@@ -2,6 +2,8 @@
 // card. The list that a person sees is in help.js.
 
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+const REMOVES = new Set(["Delete", "Backspace"]);
+const isUndo = ({ ctrlKey, metaKey, shiftKey, key }) => (ctrlKey || metaKey) && !shiftKey && key.toLowerCase() === "z";
 
 export class Keyboard {
   constructor(instance) {
@@ -11,7 +13,7 @@ export class Keyboard {
 
   key(event) {
     const { target } = event;
-    if (event.defaultPrevented || target.closest(".panel, .tools, input, select, textarea")) return;
+    if (event.defaultPrevented || target.closest(isUndo(event) ? ".panel" : ".panel, .tools, input, select, textarea")) return;
     const isDone = this.act(event, target.closest("[data-box]")?.dataset.box ?? null);
     if (!isDone) return;
     event.preventDefault();
@@ -23,13 +25,13 @@ export class Keyboard {
     const { graph, editing, linking, player } = this.instance;
     const { key } = event;
     const hasCommand = event.ctrlKey || event.metaKey;
-    if (hasCommand && key.toLowerCase() === "z") return editing.isOn && this.undo();
+    if (isUndo(event)) return editing.isOn && this.undo();
     if (hasCommand || event.altKey) return false;
     if (key === "Escape") return this.escape();
     if (player?.key(event)) return true;
-    if (!id) return false;
+    if (!id) return Boolean(editing.isOn && graph.edge && REMOVES.has(key)) && done(editing.removeEdge());
     if (linking.from && linking.byKey) return this.linkKey(key);
-    if (ARROWS[key]) return this.move(id, ARROWS[key], () => true);
+    if (ARROWS[key]) return this.move(id, ARROWS[key]);
     if (key === "Home" || key === "End") return this.jump(key);
     if (key === "+" || key === "=") return done(graph.viewport.zoomBy(1.25));
     if (key === "-") return done(graph.viewport.zoomBy(1 / 1.25));
@@ -59,8 +61,9 @@ export class Keyboard {
   linkKey(key) {
     const { graph, linking } = this.instance;
     if (key === "Enter" || key === " ") return done(linking.finish(graph.focused));
+    if (key === "Tab") linking.stop();
     if (!ARROWS[key]) return false;
-    this.move(graph.focused, ARROWS[key], () => true);
+    this.move(graph.focused, ARROWS[key]);
     linking.aim(graph.focused);
     return true;
   }
@@ -76,7 +79,7 @@ export class Keyboard {
   undo() {
     const { store, hooks, editing } = this.instance;
     if (store.payload.can_undo) hooks.onTrigger("undo", { op_id: editing.newId() });
-    return true;
+    return store.payload.can_undo;
   }
 
   jump(key) {

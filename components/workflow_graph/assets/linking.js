@@ -35,12 +35,16 @@ export class Linking {
 
   start(id, byKey = false) {
     Object.assign(this, { from: id, over: null, byKey });
-    this.graph.edges.root.append(this.rubber);
+    this.graph.over.append(this.rubber);
     this.graph.stage.classList.add("links");
-    if (byKey) {
-      const n = this.instance.editing.number(id);
-      this.instance.say(say(this.instance.store.payload.labels, "link_keys", { n }));
-    }
+    this.graph.setLinking(true);
+    if (byKey) this.hint();
+  }
+
+  /** Says which keys go on; stays until linking ends. */
+  hint() {
+    const n = this.instance.editing.number(this.from);
+    this.instance.say(say(this.instance.store.payload.labels, "link_keys", { n }), "info", true);
   }
 
   drag({ clientX, clientY }) {
@@ -51,6 +55,7 @@ export class Linking {
 
   /** Points the rubber line at a card, or at a place. */
   aim(id, point) {
+    if (!this.graph.boxes.has(this.from)) return; // new data took the card away
     const box = this.graph.boxes.get(this.from), target = this.graph.boxes.get(id);
     const isDown = this.graph.layout.direction !== "right";
     const start = isDown ? [box.x + box.width / 2, box.y + box.height] : [box.x + box.width, box.y + box.height / 2];
@@ -63,17 +68,21 @@ export class Linking {
     for (const card of this.graph.cards.values()) card.root.classList.remove("aimed", "refused");
     if (id && id !== this.from) this.graph.cards.get(id).root.classList.add(reason ? "refused" : "aimed");
     this.over = id;
-    if (reason) this.instance.say(say(this.instance.store.payload.labels, reason.key, reason.values), "refused");
+    if (reason) this.instance.say(say(this.instance.store.payload.labels, reason.key, reason.values), "refused", this.byKey);
+    else if (this.byKey) this.hint();
   }
 
   finish(target) {
     const { from } = this;
     this.stop();
-    if (target && target !== from) this.instance.editing.link(from, target);
+    if (target && target !== from && this.graph.boxes.has(from)) this.instance.editing.link(from, target);
   }
 
   stop() {
+    if (this.byKey) this.instance.hush();
     this.from = this.over = null;
+    this.byKey = false;
+    this.graph.setLinking(false);
     this.rubber.remove();
     this.rubber.removeAttribute("d");
     this.graph.stage.classList.remove("links");

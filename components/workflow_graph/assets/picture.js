@@ -15,11 +15,11 @@ export const FONT = "'Segoe UI',Helvetica,Arial,sans-serif";
 export const COLOURS = {
   light: {
     page: "#fdfcfa", card: "#ffffff", line: "#e2ded5", text: "#23272f", soft: "#5f5e5a", edge: "#7b7a75", well: "#f6f4ef",
-    running: "#315987", succeeded: "#2f6545", failed: "#9c3431", reused: "#614c88", will_run: "#8a5312",
+    running: "#315987", succeeded: "#2f6545", failed: "#9c3431", reused: "#614c88", will_run: "#8a5312", cancelled: "#8a5312",
   },
   dark: {
     page: "#14171b", card: "#1c2026", line: "#2e343c", text: "#e4e2dc", soft: "#aeb1b8", edge: "#8d9097", well: "#252a30",
-    running: "#a9c6ea", succeeded: "#9ad1ae", failed: "#f0a39d", reused: "#c9b9e6", will_run: "#ecbf84",
+    running: "#a9c6ea", succeeded: "#9ad1ae", failed: "#f0a39d", reused: "#c9b9e6", will_run: "#ecbf84", cancelled: "#ecbf84",
   },
 };
 

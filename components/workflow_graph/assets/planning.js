@@ -22,14 +22,15 @@ export class Planning {
     const { view, payload, workflow } = store;
     setAttribute(this.root, "hidden", Boolean(workflow));
     if (workflow) return;
-    const kind = !view.run_id ? "empty" : store.hasEnded ? "failed" : "plan";
+    const ending = view.status === "cancelled" ? "cancelled" : "failed";
+    const kind = !view.run_id ? "empty" : store.hasEnded ? ending : "plan";
     setAttribute(this.root, "data-kind", kind);
     if (kind === "plan") {
       this.fill("planning", model.title, model.who, model.note, model.text, model.foot);
       setAttribute(this.well, "data-kind", model.kind);
-    } else if (kind === "failed") {
+    } else if (kind === ending) {
       const said = view.error ?? { message: say(payload.labels, "no_plan"), hint: "" };
-      this.fill("failed", say(payload.labels, `run.${view.status}`), view.conductor, said.message, "", [said.hint].filter(Boolean));
+      this.fill(ending, say(payload.labels, `run.${view.status}`), view.conductor, said.message, "", [said.hint].filter(Boolean));
     } else this.fill("planning", say(payload.labels, "empty_title"), "", say(payload.labels, "empty_note"), "", []);
   }
 

@@ -1,7 +1,7 @@
 // Plays a film of a run: play, pause, speed, seek, by mouse and by keyboard. Makes no call of any kind.
 
 import { el, setAttribute, setText } from "./dom.js";
-import { duration, say } from "./format.js";
+import { say, ticking } from "./format.js";
 import { icon, setIcon } from "./icons.js";
 import { Film } from "./replay.js";
 
@@ -115,7 +115,7 @@ export class Player {
     setAttribute(this.seekBar, "aria-label", say(labels, "seek"));
     this.seekBar.value = String(this.time);
     this.seekBar.style.setProperty("--done", `${(100 * this.time) / (this.film.length || 1)}%`);
-    const clock = `${duration(this.time / 1000)} / ${duration(this.film.length / 1000)}`;
+    const clock = `${ticking(this.time / 1000)} / ${ticking(this.film.length / 1000)}`;
     setText(this.clock, clock);
     setAttribute(this.seekBar, "aria-valuetext", clock);
     this.speeds.forEach((button, at) => {

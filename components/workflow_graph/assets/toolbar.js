@@ -16,7 +16,8 @@ export class Toolbar {
     this.notice = el("span", { class: "notice" });
     this.link = el("span", { class: "link", role: "status" });
     this.ask = el("span", { class: "ask", dir: "auto" });
-    this.state = el("div", { class: "state" }, this.ask, el("span", { class: "run" }, this.icon, this.word), this.facts, this.notice, this.link);
+    this.state = el("div", { class: "state" }, this.ask, el("span", { class: "run" }, this.icon, this.word), this.facts,
+      el("div", { class: "chips" }, this.notice, this.link));
     this.buttons = new Map();
     const tools = el("div", { class: "tools", role: "toolbar" });
     this.tools = tools;

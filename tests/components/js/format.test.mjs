@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dollars, duration, say, sayCount, thousands, total } from "../../../components/workflow_graph/assets/format.js";
+import { between, dollars, duration, say, sayCount, thousands, ticking, total } from "../../../components/workflow_graph/assets/format.js";
 import { addCosts, plain } from "../../../components/workflow_graph/assets/totals.js";
 import { brightness } from "../../../components/workflow_graph/assets/style.js";
 
@@ -14,9 +14,16 @@ test("labels take their values, a missing one shows its key", () => {
 });
 
 test("durations read well at every length", () => {
-  const said = [0, 0.44, 9.94, 12.4, 59.4, 65, 3599, 7320].map(duration);
-  assert.deepEqual(said, ["0.0 s", "0.4 s", "9.9 s", "12 s", "59 s", "1 min 05 s", "59 min 59 s", "2 h 02 min"]);
+  const said = [0, 0.041, 0.44, 9.94, 12.4, 65, 125, 3599, 7320].map(duration);
+  assert.deepEqual(said, ["0 ms", "41 ms", "440 ms", "9.9 s", "12.4 s", "65.0 s", "2 min 05 s", "59 min 59 s", "2 h 02 min"]);
+  assert.deepEqual([0.44, 65].map(ticking), ["0.4 s", "65.0 s"]);
   assert.equal(duration(null), null);
+});
+
+test("the time between two moments keeps its microseconds", () => {
+  assert.equal(between("2026-01-01T00:00:00.100900Z", "2026-01-01T00:00:00.142300Z").toFixed(6), "0.041400");
+  assert.equal(between("2026-01-01T00:00:00Z", "2026-01-01T00:00:02.5Z"), 2.5);
+  assert.equal(between(null, "2026-01-01T00:00:02.5Z"), null);
 });
 
 test("money: zero is $0, unknown is unknown, small sums keep their digits", () => {

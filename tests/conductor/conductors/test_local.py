@@ -11,6 +11,7 @@ from conductor.conductors.base import Refusal, Written
 from conductor.conductors.local import PROMPT_CHARACTERS, LocalConductor, role_of, step_choices
 from conductor.providers.base import Completion, Worker, WorkerError
 from conductor_client.plan import Diagnostic, PlanOptions
+from conductor_client.workflow import Message
 from tests.conductor.conductors.model import WORKERS, PaperModel, ask, token, write
 
 MODEL = Worker("conductor on tiny", "local", "smollm2-135m")
@@ -67,6 +68,28 @@ async def test_a_calculator_stands_after_an_expression_and_only_there_and_that_i
     written = await write(conductor(), PaperModel(text), ask(workers=(WORKERS[0], CALCULATOR)))
     assert [(step.worker, step.access) for step in written.reading.steps] == steps
     assert [each.code for each in written.reading.diagnostics] == codes
+
+
+async def test_an_instruction_copied_from_an_example_gives_way_to_the_question() -> None:
+    written = await write(conductor(), PaperModel("A: Explain why ice floats"), ask("Why is the sky blue?"))
+    assert written.reading.steps[0].instruction == "Why is the sky blue?"
+    note = written.reading.diagnostics[0]
+    assert (note.code, note.where) == ("repaired_instruction", "step 1")
+    assert "Explain why ice floats" in note.said
+    kept = await write(conductor(), PaperModel("A: Explain why ice floats"), ask("Why does ice float?"))
+    assert kept.reading.steps[0].instruction == "Explain why ice floats"
+    assert kept.reading.diagnostics == ()
+
+
+async def test_a_follow_up_answered_in_one_step_is_told_the_follow_up() -> None:
+    earlier = (Message(role="user", content="Who sold rolls?"), Message(role="assistant", content="A baker"))
+    written = await write(
+        conductor(), PaperModel("A: Name the baker"), ask("And in French?", messages=earlier)
+    )
+    assert written.reading.steps[0].instruction == "And in French?"
+    assert [each.code for each in written.reading.diagnostics] == ["repaired_instruction"]
+    two = await write(conductor(), PaperModel("A: One\nA 1: Two"), ask("And in French?", messages=earlier))
+    assert [step.instruction for step in two.reading.steps] == ["One", "Two"]
 
 
 async def test_without_a_calculator_or_room_nothing_is_added() -> None:
