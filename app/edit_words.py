@@ -6,8 +6,19 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from app.figures import shortened
+from conductor_client.api import LineageNode
 from conductor_client.catalogue import text
-from conductor_client.edits import AddStep, Edit, MoveStep, RemoveStep, SetAccess, SetInstruction, SetWorker
+from conductor_client.edits import (
+    AddStep,
+    Edit,
+    MoveStep,
+    RemoveStep,
+    SetAccess,
+    SetInstruction,
+    SetWorker,
+    apply_edits,
+)
+from conductor_client.errors import InvalidEdit
 from conductor_client.workflow import Workflow
 
 EXCERPT = 60
@@ -54,6 +65,38 @@ def summary(edits: Sequence[Edit], names: Mapping[str, str] | None = None) -> st
 def added_names(edits: Iterable[Edit]) -> dict[str, str]:
     """Added steps by the place they were put at, for steps that no workflow at hand has."""
     return {edit.step_id: _by_place(edit) for edit in edits if isinstance(edit, AddStep) and edit.step_id}
+
+
+def names_in(node: LineageNode, nodes: Sequence[LineageNode]) -> dict[str, str]:
+    """Steps that this run or one it descends from added: by where they were put."""
+    by_id = {each.run_id: each for each in nodes}
+    names: dict[str, str] = {}
+    at: LineageNode | None = node
+    while at is not None:
+        names = added_names(at.edits) | names
+        at = by_id.get(at.parent_run or "")
+    return names
+
+
+def first_changes(nodes: Sequence[LineageNode], original: Workflow) -> dict[str, str]:
+    """What each fork of a lineage changed first, by run id; ``original`` is the workflow of its root.
+
+    Steps have the numbers they had when they were changed. A fork of which that is not known is left out.
+    """
+    workflows = {node.run_id: original for node in nodes if node.parent_run is None}
+    found: dict[str, str] = {}
+    for node in sorted(nodes, key=lambda each: each.created_at):
+        before = workflows.get(node.parent_run or "")
+        if before is None:
+            continue
+        try:
+            after = apply_edits(before, node.edits).workflow if node.edits else before
+        except InvalidEdit:
+            continue
+        workflows[node.run_id] = after
+        if node.edits:
+            found[node.run_id] = summary(node.edits[:1], numbered(before, after))
+    return found
 
 
 def _by_place(edit: AddStep) -> str:

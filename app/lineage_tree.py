@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from app import resources
-from app.edit_words import added_names, numbered, summary
+from app.edit_words import names_in, numbered, summary
 from app.figures import ago, seconds, shortened, usd
 from app.markdown import literal
 from app.run_bar import draw_badge
@@ -23,7 +23,7 @@ def draw(run_id: str, workflow: Workflow) -> None:
     if len(lineage.runs) == 1:
         st.caption(text("studio.lineage_alone"))
     for depth, node in ordered(lineage.runs):
-        _line(node, names | _added_before(node, lineage.runs), depth=depth, is_open=node.run_id == run_id)
+        _line(node, names | names_in(node, lineage.runs), depth=depth, is_open=node.run_id == run_id)
 
 
 def ordered(nodes: Sequence[LineageNode]) -> list[tuple[int, LineageNode]]:
@@ -40,17 +40,6 @@ def ordered(nodes: Sequence[LineageNode]) -> list[tuple[int, LineageNode]]:
         found.append((depth, node))
         waiting += [(depth + 1, child) for child in reversed(children.get(node.run_id, []))]
     return found
-
-
-def _added_before(node: LineageNode, nodes: Sequence[LineageNode]) -> dict[str, str]:
-    """Steps that this run or one it descends from added: where they were put."""
-    by_id = {each.run_id: each for each in nodes}
-    names: dict[str, str] = {}
-    at: LineageNode | None = node
-    while at is not None:
-        names = added_names(at.edits) | names
-        at = by_id.get(at.parent_run or "")
-    return names
 
 
 def _line(node: LineageNode, names: Mapping[str, str], *, depth: int, is_open: bool) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import readiness, resources
+from app import readiness, resources, state
 from app.figures import size
 from app.markdown import literal
 from conductor_client.catalogue import text
@@ -28,6 +28,8 @@ def draw(*, only_unfinished: bool = False) -> None:
 
 
 def _lines(only_unfinished: bool, was_moving: bool) -> None:
+    if was_moving:
+        state.begin_drawing()
     with resources.errors_shown():
         models: Sequence[ModelState] = resources.client().models()
         for model in readiness.unfinished(models) if only_unfinished else models:

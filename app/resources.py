@@ -11,11 +11,12 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from app import door, state
+from app import door, edit_words, state
 from app.markdown import literal
 from conductor_client.api import ExamplePrompt, Lineage, SavedWorkflow
+from conductor_client.catalogue import text
 from conductor_client.client import ConductorClient
-from conductor_client.errors import ConductorError, NotFound
+from conductor_client.errors import ConductorError, ConnectionFailed, NotFound
 from conductor_client.events import RunEvent
 from conductor_client.pool import ConductorInfo, ModelState, PoolView, WorkerInfo
 from conductor_client.run_state import RunState, fold
@@ -79,6 +80,17 @@ def lineage(run_id: str) -> Lineage:
     return client().lineage(run_id)
 
 
+@st.cache_data(max_entries=200, show_spinner=False)
+def changes(run_id: str) -> dict[str, str]:
+    """What each run of this run's lineage changed first, by run id: it never changes once there is one."""
+    try:
+        family = lineage(run_id)
+        workflow = client().run(family.root).workflow
+    except NotFound:
+        return {}
+    return {} if workflow is None else edit_words.first_changes(family.runs, workflow)
+
+
 def run(run_id: str) -> RunState:
     """The run as it stands: the copy of this tab, brought up to date by the events it lacks."""
     known = state.known_run(run_id)
@@ -101,9 +113,15 @@ def events(run_id: str, until: int) -> tuple[RunEvent, ...]:
 
 @contextmanager
 def errors_shown() -> Iterator[None]:
-    """The one place where an error of the backend ends while the page is drawn. Bugs pass through."""
+    """The one place where an error of the backend ends while the page is drawn. Bugs pass through.
+
+    A backend that does not answer is said once on a page, however many parts of it ask.
+    """
     try:
         yield
+    except ConnectionFailed:
+        if state.is_first_word_of_outage():
+            draw_error(text("door.backend_down", url=door.backend().url), text("door.backend_down_hint"))
     except ConductorError as problem:
         draw_error(problem.message, problem.hint)
 
@@ -113,6 +131,9 @@ def errors_kept(place: str = "") -> Iterator[None]:
     """The same for callbacks: what went wrong is told on the next drawing, at that place."""
     try:
         yield
+    except ConnectionFailed:
+        down = text("door.backend_down", url=door.backend().url)
+        state.tell("error", down, text("door.backend_down_hint"), place=place)
     except ConductorError as problem:
         state.tell("error", problem.message, problem.hint, place=place)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -14,8 +15,8 @@ from conductor_client.api import RunSummary
 from conductor_client.catalogue import counted, text
 
 
-def draw_line(run: RunSummary) -> None:
-    """Prompt (a link), status, figures, and the deletion."""
+def draw_line(run: RunSummary, change: str = "") -> None:
+    """Prompt (a link), status, figures, and the deletion. ``change``: what a fork changed, if known."""
     with st.container(border=True, key=f"line.{run.run_id}", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             prompt = shortened(run.prompt, 140) or text("history.no_prompt")
@@ -32,10 +33,19 @@ def draw_line(run: RunSummary) -> None:
             )
         if run.snippet:
             st.caption(found(run.snippet))
-        st.caption(literal(_figures(run)))
+        st.caption(literal(_figures(run, change)))
 
 
-def _figures(run: RunSummary) -> str:
+def changes_of(runs: Sequence[RunSummary]) -> dict[str, str]:
+    """What the forks among these runs changed, in words; each family is asked for once."""
+    found: dict[str, str] = {}
+    for run in runs:
+        if run.parent_run and run.run_id not in found:
+            found |= resources.changes(run.run_id)
+    return found
+
+
+def _figures(run: RunSummary, change: str) -> str:
     parts = [ago(run.created_at), conductor_name(run.conductor), counted("common.steps", run.n_steps)]
     if run.workers:
         parts.append(shortened(", ".join(dict.fromkeys(run.workers)), 60))
@@ -43,7 +53,7 @@ def _figures(run: RunSummary) -> str:
     parts.append(usd(run.cost_usd, is_complete=run.cost_complete))
     parts.append(seconds(run.wall_s))
     if run.parent_run:
-        parts.append(text("history.is_fork"))
+        parts.append(change or text("history.is_fork"))
     if run.origin != "page":
         parts.append(text(f"history.origin_{run.origin}"))
     return " · ".join(part for part in parts if part)

@@ -54,6 +54,7 @@ _REVISION = "_revision"
 _PLAYED = "_played"
 _CURSORS = "_history_cursors"
 _TESTS = "_worker_tests"
+_OUTAGE_SAID = "_outage_said"
 MOST_DRAFTS = 20
 
 
@@ -326,6 +327,18 @@ def take_notices(place: str = "") -> tuple[Notice, ...]:
     held: Sequence[Notice] = st.session_state.get(_NOTICES, ())
     st.session_state[_NOTICES] = tuple(notice for notice in held if notice.place != place)
     return tuple(notice for notice in held if notice.place == place)
+
+
+def begin_drawing() -> None:
+    """A page, or a part that is drawn anew by itself, begins: an outage may be said again."""
+    st.session_state.pop(_OUTAGE_SAID, None)
+
+
+def is_first_word_of_outage() -> bool:
+    """Whether nobody on this page has said yet that the backend does not answer; true once a drawing."""
+    is_first = not st.session_state.get(_OUTAGE_SAID, False)
+    st.session_state[_OUTAGE_SAID] = True
+    return is_first
 
 
 # History

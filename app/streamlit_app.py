@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from app import state
 from conductor_client.catalogue import text
 
 VIEWS = Path(__file__).with_name("views")
@@ -19,6 +20,7 @@ PULSE_S = 60.0
 
 def main() -> None:
     """Draws the page that the address names."""
+    state.begin_drawing()
     st.set_page_config(page_title=text("common.product"), page_icon=ICON, layout="wide")
     page = st.navigation(
         [

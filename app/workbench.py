@@ -76,6 +76,7 @@ def draw() -> None:
 
 
 def _draw() -> None:
+    state.begin_drawing()
     places = _places()
     with places.notices:
         resources.draw_notices()
@@ -142,6 +143,7 @@ def _draw_around(
 
 def _await_plan(run_id: str) -> None:
     """Draws the page anew as soon as there is a workflow; the graph itself needs no telling."""
+    state.begin_drawing()
     st.caption(text("studio.planning"))
     with resources.errors_shown():
         run = resources.run(run_id)

@@ -126,10 +126,21 @@ async def opened(settings: Settings) -> AsyncIterator[Studio | None]:
         complain(problem.message, problem.hint)
         yield None
         return
+    _tell_pool_problems(settings)
     try:
         yield studio
     finally:
         await studio.close()
+
+
+def _tell_pool_problems(settings: Settings) -> None:
+    """Says on standard error what is wrong with the pool that settings name, and what is used instead."""
+    from conductor.pool import PoolShelf
+
+    for problem in PoolShelf(settings).get().problems if settings.pool else ():
+        place = problem.file if problem.line is None else f"{problem.file}, line {problem.line}"
+        key = f" {problem.key}:" if problem.key else ""
+        complain(f"CONDUCTOR_POOL={settings.pool}: {place}:{key} {problem.said}")
 
 
 def _parser(*, with_page: bool) -> argparse.ArgumentParser:

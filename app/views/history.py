@@ -52,8 +52,9 @@ def _runs() -> None:
         return
     if page.total is not None:
         st.caption(counted("history.found", page.total))
+    changes = run_lines.changes_of(page.runs)
     for run in page.runs:
-        run_lines.draw_line(run)
+        run_lines.draw_line(run, changes.get(run.run_id, ""))
     _pages(page)
 
 

@@ -143,7 +143,8 @@ def request_error(error: Mapping[str, Any]) -> LocalModelError:
     """What an error of the engine means to the caller."""
     kind, message = error.get("type"), str(error.get("message", "unknown error"))
     if kind == "exceed_context_size_error":
-        said = f"the input has {error.get('n_prompt_tokens')} tokens, the model takes {error.get('n_ctx')}"
+        has, takes = (_figure(error.get(name)) for name in ("n_prompt_tokens", "n_ctx"))
+        said = f"the input has {has} tokens, the model takes {takes}"
         return LocalModelError(
             "context_overflow", said, "Shorten the instruction or let the step see fewer outputs."
         )
@@ -152,3 +153,7 @@ def request_error(error: Mapping[str, Any]) -> LocalModelError:
             "bad_request", message, "Check the grammar, the schema and the settings of the worker."
         )
     return LocalModelError("unavailable", message, "Try again; if it persists, restart the program.")
+
+
+def _figure(number: object) -> str:
+    return f"{number:,}" if isinstance(number, int) else str(number)

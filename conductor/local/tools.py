@@ -96,7 +96,7 @@ def _evaluate_first(text: str, source: str) -> ToolResult | None:
             continue
     if failure:
         said = f"{failure[0]} has no value: {failure[1]}"
-        raise ToolError("tool_error", said, "Change the expression in the step it sees.")
+        raise ToolError("tool_error", said, f"Change the expression in {_place(source)}.")
     return None
 
 
@@ -114,7 +114,7 @@ async def _run_python(texts: list[tuple[str, str]], timeout_s: float) -> ToolRes
             language, code = found
             if language not in PYTHON_NAMES:
                 said = f"the code in {source} is {language}, not Python"
-                raise ToolError("bad_input", said, "Let the step before it write Python.")
+                raise ToolError("bad_input", said, f"Python is wanted in {_place(source)}.")
             return await _run(code, source, timeout_s)
     raise ToolError(
         "bad_input",
@@ -135,16 +135,20 @@ async def _run(code: str, source: str, timeout_s: float) -> ToolResult:
     except CodeFailed as error:
         kind: ErrorKind = "timeout" if error.kind == "timeout" else "tool_error"
         said = f"the code failed: {error}"
-        raise ToolError(kind, said, _hint(code, str(error)), error.printed) from None
+        raise ToolError(kind, said, _hint(code, str(error), source), error.printed) from None
     return ToolResult(printed.text.rstrip("\n") or NOTHING_PRINTED, code, source, printed.is_cut)
 
 
-def _hint(code: str, error: str) -> str:
+def _hint(code: str, error: str, source: str) -> str:
     if re.search(r"\binput\s*\(", code):
         return "The code waits for input, which a run can't give; let it define its values itself."
     if any(sign in error for sign in ("ModuleNotFound", "not yet support", "has no attribute")):
         return "The sandbox knows a part of Python: no generators, no del, few modules. Write it more simply."
-    return "Look at the code in the step it sees, change that step, and run again."
+    return f"The code is in {_place(source)}. Look at it, change that, and run again."
+
+
+def _place(source: str) -> str:
+    return f"the {source}" if source in ("instruction", "question") else f"the output of {source}"
 
 
 def _looked_at(texts: list[tuple[str, str]]) -> str:

@@ -74,14 +74,23 @@ class PoolShelf:
         try:
             stat = path.stat()
             stamp = (stat.st_mtime_ns, stat.st_size)
-        except OSError:
-            stamp = (0, 0)
+            is_there = True
+        except OSError as problem:
+            stamp, is_there = (0, 0), not isinstance(problem, FileNotFoundError)
         known = self._read.get(path)
         if known is None or known[0] != stamp or stamp == (0, 0):
-            known = self._read[path] = (stamp, read_pool(path))
+            pool = read_pool(path) if is_there else self._missing(path)
+            known = self._read[path] = (stamp, pool)
             if known[1].workers:
                 self._good[path] = known[1]
         return known[1]
+
+    def _missing(self, path: Path) -> Pool:
+        """In place of a pool that is not there: what was looked for, and where."""
+        folders = " and ".join(map(str, self._folders))
+        said = f"There is no pool {path.stem!r} in {folders}, "
+        problem = PoolProblem(file=path.name, said=f"{said}and no file {path}.")
+        return Pool(name=path.stem, workers=(), problems=(problem,), path=path)
 
     def _instead(self, broken: Pool, path: Path) -> Pool:
         """What is used in place of a file that gives no worker: problems of the file first, then what."""

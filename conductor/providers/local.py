@@ -9,7 +9,7 @@ from conductor.local.chat import NUMBER_SETTINGS, Finished, Loading, TokenChoice
 from conductor.local.chat import Delta as LocalDelta
 from conductor.local.engine_process import LocalModelError
 from conductor.local.runtime import Runtime, process_runtime
-from conductor.providers.base import Call, Completion, Delta, Notice, TokenLogprob, Worker, WorkerError
+from conductor.providers.base import Call, Completion, Delta, Notice, TokenLogprob, WorkerError
 from conductor_client.usage import Usage
 
 DEFAULT_MAX_OUTPUT_TOKENS = 1024
@@ -54,7 +54,7 @@ class LocalModels:
                     case Finished():
                         yield _completion(event, notes)
         except LocalModelError as error:
-            raise _as_worker_error(worker, error, "".join(pieces)) from error
+            raise _as_worker_error(call, error, "".join(pieces)) from error
         finally:
             await events.aclose()  # type: ignore[attr-defined]  # an async generator, typed as its iterator
 
@@ -82,11 +82,39 @@ def _logprob(choice: TokenChoice) -> TokenLogprob:
     return TokenLogprob(choice.token, choice.logprobs.get(choice.token, float("-inf")), choice.logprobs)
 
 
-def _as_worker_error(worker: Worker, error: LocalModelError, text: str) -> WorkerError:
+def _as_worker_error(call: Call, error: LocalModelError, text: str) -> WorkerError:
+    longest = _longest_part(call) if error.kind == "context_overflow" else ""
     return WorkerError(
         error.kind,
-        f"Worker {worker.name}: {error.message}.",
-        hint=error.hint,
+        f"Worker {call.worker.name}: {error.message}.",
+        hint=longest or error.hint,
         retryable=False,
         partial_text=text,
     )
+
+
+def _longest_part(call: Call) -> str:
+    """What makes the input so long and what helps; empty for a call that did not come in parts."""
+    if not call.question:
+        return ""
+    others = len(call.question) + len(call.instruction)
+    others += sum(len(each.instruction) + len(each.output) for each in call.visible)
+    parts = [
+        (len(call.question), "the prompt", "Shorten the prompt"),
+        (len(call.instruction), "the step's own instruction", "Shorten the instruction"),
+        (
+            sum(len(each.content) for each in call.messages) - others,
+            "the conversation before the prompt",
+            "Begin a new conversation",
+        ),
+        *(
+            (
+                len(each.output),
+                f"the output of {each.label}",
+                f"Let {each.label} write less, or let the step not see it",
+            )
+            for each in call.visible
+        ),
+    ]
+    size, what, remedy = max(parts, key=lambda part: part[0])
+    return f"{remedy}, or choose a worker that takes more: the longest part is {what}, {size:,} characters."

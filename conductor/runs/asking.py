@@ -22,7 +22,7 @@ from conductor_client.events import Limits, RunCreated
 from conductor_client.plan import Plan, PlanOptions
 from conductor_client.pool import WorkerInfo
 from conductor_client.run_state import GIVEN
-from conductor_client.workflow import Step, Workflow
+from conductor_client.workflow import MAX_STEPS, Step, Workflow
 
 _STATUS = {"bad_input": 422, "unavailable": 503}
 
@@ -205,6 +205,9 @@ def workflow_of_request(request: WorkflowRequest, prompt: str) -> Workflow:
         InvalidRequest: no steps, too many, an empty instruction, or an access list that mixes positions
             with ids or names a step that does not come before.
     """
+    if not 1 <= len(request.steps) <= MAX_STEPS:
+        said = f"A workflow has 1 to {MAX_STEPS} steps; this one has {len(request.steps)}."
+        raise invalid(said, "Add a step." if not request.steps else "Remove some.")
     ids = [step.step_id or f"s{place}" for place, step in enumerate(request.steps, 1)]
     try:
         steps = tuple(

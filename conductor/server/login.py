@@ -87,6 +87,11 @@ def once_more(path: str) -> Response:
     return _html(f'<meta http-equiv="refresh" content="0;url={target}">{link}')
 
 
+def closed_page(said: str, hint: str, *, status: int) -> Response:
+    """A page for a browser that may not see what it asked for, in plain words."""
+    return _html(f"<main><h1>{escape(said)}</h1><p>{escape(hint)}</p></main>", status)
+
+
 def _page(after: str, *, problem: str = "", status: int = 200) -> Response:
     alert = f'<p role="alert">{escape(problem)}</p>' if problem else ""
     return _html(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from app import edit_words
 from app.draft import draft_of, edited, is_fresh, marks, request_of, toggled_fresh, undone, with_fresh
+from conductor_client.api import LineageNode
 from conductor_client.edits import AddStep, MoveStep, RemoveStep, SetAccess, SetInstruction, SetWorker
 from conductor_client.errors import InvalidEdit
 from conductor_client.workflow import workflow_of
@@ -98,3 +101,18 @@ def test_many_edits_are_counted_after_the_third() -> None:
     assert edit_words.summary([]) == "Nothing changed"
     assert edit_words.step_names(BASE, ["s2", "gone"]) == "Step 2"
     assert edit_words.step_names(BASE, []) == "none"
+
+
+def test_a_fork_s_first_change_has_the_numbers_of_its_time() -> None:
+    def node(run_id: str, parent: str | None, minute: int, *edits: object) -> LineageNode:
+        at = datetime(2026, 1, 1, 0, minute, tzinfo=UTC)
+        return LineageNode(run_id=run_id, parent_run=parent, status="succeeded", edits=edits, created_at=at)  # type: ignore[arg-type]
+
+    nodes = [
+        node("a", None, 0),
+        node("b", "a", 1, AddStep(instruction="x", worker="z", position=1, step_id="s3")),
+        node("c", "b", 2, SetWorker(step_id="s2", worker="z"), SetWorker(step_id="s1", worker="z")),
+        node("d", "gone", 3, SetWorker(step_id="s2", worker="z")),
+        node("e", "a", 4),
+    ]
+    assert edit_words.first_changes(nodes, BASE) == {"b": "Step 2 added, by z", "c": "Step 3: now by z"}

@@ -62,14 +62,14 @@ def test_both_branches_stay_when_the_original_is_edited_twice(page: Page, backen
 def test_an_edit_that_does_not_fit_is_told_and_loses_nothing(page: Page, backend: Backend) -> None:
     at = instruct(selected(started(page, backend), "s1", "edit"), "s1", "Kept")
     instruct(at, "s1", "   ")
-    assert "would be empty" in texts(at)
+    assert "The instruction of Step 1 is empty." in texts(at)
     assert graph(at)["workflow"]["steps"][0]["instruction"] == "Kept"
     assert next(each for each in at.text_area if str(each.key).endswith(".s1.instruction")).value == "   "
 
 
 def test_a_move_past_a_step_it_sees_names_the_edge(page: Page, backend: Backend) -> None:
     at = press(selected(started(page, backend), "s2", "edit"), "Earlier")
-    assert "sees step 1 (s1)" in texts(at)
+    assert "sees step 1." in texts(at)
     assert not graph(at)["draft"]
 
 
@@ -250,3 +250,17 @@ def test_exports_and_addresses_are_offered(page: Page, backend: Backend) -> None
     at.run()
     links = [element.proto.url for element in at.get("link_button")]
     assert backend.client.share(opened(at)).path in links
+
+
+def test_an_untouched_table_says_so_when_it_is_applied(page: Page, backend: Backend) -> None:
+    at = press(started(page, backend), "Apply the table")
+    assert [each.value for each in at.info] == ["Nothing in the table was changed\\."]
+    assert not at.run().info
+
+
+def test_no_two_buttons_are_called_the_same(page: Page, backend: Backend) -> None:
+    at = started(page, backend)
+    assert "Run again…" in [each.label for each in at.button]
+    at = press(at, "Run again…")
+    assert at.button(key="edit.rerun").label == "Run again: 2 steps"
+    assert "Run again…" not in [each.label for each in at.button]

@@ -81,8 +81,11 @@ def test_missing_models_show_their_progress_on_the_empty_page(page: Page, backen
 def test_a_backend_that_does_not_answer_is_told_with_a_hint(page: Page, backend: Backend) -> None:
     backend.is_down = True
     at = page()
-    assert "could not be reached" in texts(at)
-    assert "conductor-studio api" in texts(at)
+    assert len(at.error) == 1
+    said = at.error[0].value
+    assert "does not answer" in said and "“conductor\\-studio api”" in said
+    assert "refused" not in said and "`" not in said
+    assert len(at.run().error) == 1
 
 
 # Starting
@@ -117,7 +120,7 @@ def test_a_start_whose_answer_got_lost_is_found_again(
             backend.is_down = False
 
     monkeypatch.setattr(backend.client, "start_run", lost)
-    assert "could not be reached" in texts(go(at))
+    assert "does not answer" in texts(go(at))
     monkeypatch.setattr(backend.client, "start_run", real)
     at = go(at)
     assert backend.runs() == [opened(at)]

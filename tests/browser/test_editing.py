@@ -123,7 +123,7 @@ def test_a_chosen_edge_goes_with_delete(studio: Studio, app: App) -> None:
         " const spot = new DOMPoint(x, y).matrixTransform(path.getScreenCTM()); return [spot.x, spot.y]; }"
     )
     studio.page.mouse.click(*line)
-    expect(studio.page.get_by_text("Step 2 sees step 1. Delete removes this.")).to_be_visible()
+    expect(studio.page.locator(".toast")).to_have_text("Step 2 sees step 1. Delete removes this.")
     expect(studio.button("Step 2 no longer sees step 1")).to_be_visible()
     studio.card(2).focus()
     studio.page.keyboard.press("Delete")

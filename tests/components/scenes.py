@@ -195,6 +195,27 @@ def cancelled_story() -> Story:
     return story.add(ev.RunCancelled, partial=True)
 
 
+def stopped_planning_story() -> Story:
+    return Story(run_id="run_noplan_stopped").begin().add(ev.RunCancelled, 0.8, partial=False)
+
+
+def resumed_story() -> Story:
+    """A run that went on after a crash; one tool took 41 ms, and a worker failed with much to say."""
+    hint = (
+        "Choose a smaller model for this step on the Workers page, or raise the limit there and run it again."
+    )
+    refused = StepError(
+        kind="bad_request",
+        message="HTTP 400: the prompt has more tokens than the context of this model can hold",
+        hint=hint,
+        retryable=False,
+    )
+    story = Story(run_id="run_resumed").begin().planned().add(ev.RunResumed, 3.0)
+    story.start("s1").finish("s1").start("s2").finish("s2").start("s3").finish("s3", 0.041)
+    story.start("s4").add(ev.StepFailed, 0.3, step_id="s4", attempt=1, worker="smollm2-135m", error=refused)
+    return story.start("s5").finish("s5").add(ev.RunFinished, 0.01, final_output=OUTPUTS[-1])
+
+
 def payload_of(story: Story, **more: Any) -> Json:
     return graph_payload(labels=catalogue.under("graph"), state=fold(story.events), workers=WORKERS, **more)
 
@@ -205,7 +226,7 @@ def offline(payload: Json) -> Json:
 
 def scenes() -> dict[str, Json]:
     """Every scene by name; none of them needs a server."""
-    done = finished_story()
+    done, resumed = finished_story(), resumed_story()
     edit = apply_edits(
         demo_workflow(), [SetInstruction(step_id="s3", instruction="Evaluate the expression exactly.")]
     )
@@ -226,6 +247,8 @@ def scenes() -> dict[str, Json]:
         "empty": graph_payload(labels=catalogue.under("graph")),
         "planning": offline(payload_of(planning)),
         "noplan": payload_of(no_plan),
+        "stopped_planning": payload_of(stopped_planning_story()),
+        "resumed": payload_of(resumed),
         "running": offline(payload_of(running_story(datetime.now(UTC) - timedelta(seconds=4)))),
         "done": payload_of(done),
         "selected": payload_of(done, selected="s5"),
@@ -245,4 +268,5 @@ def scenes() -> dict[str, Json]:
         ),
         "replay": payload_of(done, replay=Replay(done.events, speed=2)),
         "present": payload_of(done, replay=Replay(done.events, present=True)),
+        "resumed_present": payload_of(resumed, replay=Replay(resumed.events, present=True)),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import random
 
 import pytest
@@ -36,14 +37,28 @@ def test_a_drop_that_is_refused_says_why_and_sends_nothing(see: See, target: str
     assert edits(page) == []
 
 
-def drag(page: Page, source: str, target: str) -> None:
+def test_while_an_edge_is_drawn_its_line_stays_and_nothing_fades(see: See) -> None:
+    page = see("plan_only")
+    drag(page, "s2", "s5", drops=False)
+    page.wait_for_timeout(300)
+    expect(page.locator(".over .rubber.good")).to_have_count(1)
+    assert page.locator(".rubber").evaluate("(line) => getComputedStyle(line).strokeDasharray") != "none"
+    assert page.locator(".box.withheld").count() == 0
+    update(page, rev=7)
+    expect(page.locator(".over .rubber.good")).to_have_count(1)
+    page.mouse.up()
+    expect(page.locator(".rubber")).to_have_count(0)
+
+
+def drag(page: Page, source: str, target: str, *, drops: bool = True) -> None:
     page.hover(f"[data-box={source}]")
     handle = page.locator(f"[data-handle={source}]").bounding_box()
     card = page.locator(f"[data-box={target}]").bounding_box()
     page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
     page.mouse.down()
     page.mouse.move(card["x"] + 40, card["y"] + 60, steps=8)
-    page.mouse.up()
+    if drops:
+        page.mouse.up()
 
 
 def test_a_chosen_edge_is_removed_by_its_cross_or_by_delete(see: See) -> None:
@@ -136,6 +151,60 @@ def test_everything_works_by_keyboard_alone(see: See) -> None:
     page.keyboard.press("Escape")
     expect(page.get_by_role("menu")).to_have_count(0)
     assert page.evaluate("document.activeElement.dataset.step") == "s5"
+
+
+def test_the_keyboard_stays_in_the_graph_when_something_is_removed(see: See) -> None:
+    page = see("plan_only", shadow="1")
+    page.locator("[data-step=s3]").focus()
+    page.keyboard.press("Delete")
+    assert focused(page) == "s3"
+    draft = page.evaluate("payload.workflow")
+    steps = [step for step in draft["steps"] if step["step_id"] != "s3"]
+    steps[-1]["access"] = ["s1"]
+    update(page, rev=2, can_undo=True, workflow={**draft, "workflow_id": "wf_less", "steps": steps})
+    assert focused(page) in {"s2", "s5"}
+    page.keyboard.press("Meta+z")
+    assert len(heard(page, "undo")) == 1
+    update(page, rev=3, can_undo=False)
+    page.keyboard.press("Control+z")
+    assert len(heard(page, "undo")) == 1
+    press_edge(page, "s1", "s5")
+    page.keyboard.press("Delete")
+    assert focused(page) == "s5"
+    update(page, rev=4)
+    press_edge(page, "s1", "s2")
+    page.get_by_label("Step 2 no longer sees step 1").click()
+    assert focused(page) == "s2"
+
+
+def test_moving_a_step_keeps_the_focus_on_it(see: See) -> None:
+    page = see("plan_only")
+    page.locator("[data-step=s4]").focus()
+    draft = page.evaluate("payload.workflow")
+    order = sorted(draft["steps"], key=lambda step: step["step_id"] != "s4")
+    update(page, rev=2, workflow={**draft, "steps": order})
+    assert focused(page) == "s4"
+
+
+def focused(page: Page) -> str | None:
+    step: str | None = page.evaluate("(root.activeElement ?? document.activeElement).dataset.step ?? null")
+    return step
+
+
+def test_linking_by_keyboard_says_how_it_goes_on_until_it_ends(see: See) -> None:
+    page = see("plan_only")
+    page.locator("[data-step=s2]").focus()
+    page.keyboard.press("l")
+    hint = re.compile("Linking has begun: .* step 2.*Arrow keys.*Enter.*Esc")
+    expect(page.locator(".toast.shown")).to_have_text(hint)
+    expect(page.locator("[aria-live]")).to_have_text(hint)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".toast.shown")).to_have_text("Step 3 already sees step 2.")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(4700)
+    expect(page.locator(".toast.shown")).to_have_text(hint)
+    page.keyboard.press("Escape")
+    expect(page.locator(".toast.shown")).to_have_count(0)
 
 
 def test_edits_wait_for_their_answer_and_a_refusal_is_said(see: See) -> None:

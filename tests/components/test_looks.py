@@ -23,6 +23,8 @@ INSIDE = """() => {
     return isAcross && top >= stage.top - 1 && bottom <= stage.bottom + 1;
   });
 }"""
+CLAMP = """(text) => [getComputedStyle(text).webkitLineClamp,
+  text.getBoundingClientRect().bottom - text.closest('.body').getBoundingClientRect().bottom]"""
 STATUSES = """(boxes) => boxes.map((box) => [
   box.dataset.status, box.querySelector('.word').textContent,
   box.querySelector('.status path').getAttribute('d')])"""
@@ -67,7 +69,19 @@ def test_every_scene_fits_its_page(see: See, width: int, asked: dict[str, str]) 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_text_has_enough_contrast(see: See, theme: str) -> None:
     page = see("empty", **({"dark": "1"} if theme == "dark" else {}))
-    for name in ("planning", "noplan", "running", "done", "failed", "reused", "cancelled", "edit", "replay"):
+    for name in (
+        "planning",
+        "noplan",
+        "stopped_planning",
+        "resumed",
+        "running",
+        "done",
+        "failed",
+        "reused",
+        "cancelled",
+        "edit",
+        "replay",
+    ):
         show(page, scenes()[name])
         page.wait_for_timeout(250)
         weak = page.evaluate((Path(__file__).parent / "contrast.js").read_text(encoding="utf-8"))
@@ -103,6 +117,38 @@ def test_failed_skipped_retried_and_partial_are_told(see: See) -> None:
     expect(second).to_contain_text("tokens and cost unknown")
     expect(page.locator("[data-box=s3]")).to_contain_text("Not run: step 2 failed")
     expect(page.locator("[data-box=s5]")).to_contain_text("Not run: step 3 was skipped")
+
+
+def test_a_long_error_ends_in_an_ellipsis_between_lines(see: See) -> None:
+    for width in (1320, 390):
+        page = see("resumed", width=width)
+        for part in ("note", "text"):
+            text = page.locator(f"[data-box=s4] .{part}")
+            clamp, cut = text.evaluate(CLAMP)
+            assert clamp != "none" and cut <= 0, f"{part} at {width} px"
+
+
+def test_a_run_stopped_while_planning_looks_stopped(see: See) -> None:
+    page = see("stopped_planning")
+    card = page.locator(".planning")
+    expect(card).to_have_attribute("data-kind", "cancelled")
+    tones = (
+        "() => ['.planning .title', '.run'].map((each) => getComputedStyle(root.querySelector(each)).color)"
+    )
+    title, badge = page.evaluate(tones)
+    assert title == badge
+
+
+def test_chips_leave_the_tools_in_their_place(see: See) -> None:
+    places = []
+    for scene in ("done", "resumed"):
+        page = see(scene, width=1000)
+        tools, facts = (page.locator(each).bounding_box() for each in (".tools", ".facts"))
+        assert tools["y"] < facts["y"] + facts["height"]
+        places.append(tools["y"])
+    assert places[0] == places[1]
+    chip, facts = (page.locator(each).bounding_box() for each in (".notice", ".facts"))
+    assert chip["y"] >= facts["y"] + facts["height"]
 
 
 def test_reused_steps_show_their_former_time_and_cost_nothing(see: See) -> None:

@@ -9,10 +9,12 @@ import pytest
 from playwright.sync_api import expect
 
 from .pages import See, heard, show
-from .scenes import PROMPT, Story, demo_workflow, payload_of
+from .scenes import PROMPT, Story, demo_workflow, payload_of, scenes
 from .workflows import random_workflow, workflow_from
 
 pytestmark = pytest.mark.browser
+BELOW = """() => root.querySelector('.stage').getBoundingClientRect().top -
+  Math.max(...[...root.querySelectorAll('.state > *')].map((each) => each.getBoundingClientRect().bottom))"""
 HALFWAY = "(bar) => { bar.value = bar.max / 2; bar.dispatchEvent(new Event('input')); }"
 OPACITY = "(bar) => new Promise((done) => setTimeout(() => done(getComputedStyle(bar).opacity), 400))"
 
@@ -48,6 +50,15 @@ def test_presenting_shows_the_prompt_and_hides_its_controls(see: See) -> None:
     page.mouse.move(300, 300)
     expect(page.locator(".wfg")).not_to_have_class(re.compile("quiet"))
     assert page.locator(".card").first.evaluate("(card) => card.getBoundingClientRect().width") > 270
+
+
+@pytest.mark.parametrize("width", [1600, 700, 390])
+def test_presenting_begins_below_its_heading(see: See, width: int) -> None:
+    page = see("present", width=width, height=844, bare="1")
+    for scene in ("present", "resumed_present"):
+        show(page, scenes()[scene])
+        page.wait_for_timeout(150)
+        assert page.evaluate(BELOW) >= 0
 
 
 @pytest.mark.parametrize(("choice", "start"), [("SVG, dark", b"<svg"), ("PNG, light", b"\x89PNG")])

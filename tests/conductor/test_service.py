@@ -245,7 +245,7 @@ async def test_options_left_out_are_the_conductors_own(studio: Studio) -> None:
         ({"prompt": "x", "workers": ["nobody"]}, "no worker 'nobody'"),
         ({"prompt": "x", "workers": ["keyless"]}, "keyless cannot be used"),
         ({"prompt": "x", "parent_run": "run_none"}, "no run 'run_none'"),
-        ({"prompt": "x", "workflow": {"steps": []}}, "cannot be run"),
+        ({"prompt": "x", "workflow": {"steps": []}}, "A workflow has 1 to 32 steps; this one has 0"),
         ({"prompt": "x", "plan_id": "plan_1", "workflow": {"steps": []}}, "not both"),
         ({"prompt": "x", "workflow": {"steps": [{"instruction": " ", "worker": "quick"}]}}, "empty"),
         ({"prompt": "x", "workflow": {"steps": [{"instruction": "a", "worker": "who"}]}}, "'who'"),
@@ -256,7 +256,7 @@ async def test_options_left_out_are_the_conductors_own(studio: Studio) -> None:
         ),
         (
             {"prompt": "x", "workflow": {"steps": [{"instruction": "a", "worker": "quick"}] * 33}},
-            "at most 32",
+            "A workflow has 1 to 32 steps; this one has 33",
         ),
     ],
 )

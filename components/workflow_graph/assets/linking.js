@@ -70,6 +70,7 @@ export class Linking {
     this.over = id;
     if (reason) this.instance.say(say(this.instance.store.payload.labels, reason.key, reason.values), "refused", this.byKey);
     else if (this.byKey) this.hint();
+    else this.instance.hush();
   }
 
   finish(target) {

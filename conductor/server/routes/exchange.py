@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 
 from fastapi import APIRouter
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from conductor.exports import ExportFormat, NothingToExport, export
 from conductor.exports.share_page import share_page
 from conductor.server.access import SHARE_SECRET, Backend, as_json, as_json_list
 from conductor.server.errors import not_found, refused
+from conductor.server.login import closed_page
 from conductor.server.routes.runs import no_run
 from conductor.server.session import is_share_key, share_key
 from conductor_client.api import (
@@ -21,6 +23,7 @@ from conductor_client.api import (
     SaveWorkflowRequest,
     ShareReply,
 )
+from conductor_client.catalogue import text
 
 router = APIRouter(tags=["In and out"])
 
@@ -89,12 +92,16 @@ async def share_link(studio: Backend, run_id: str) -> Response:
 
 
 @router.get("/share/{run_id}", response_class=HTMLResponse, summary="A shared run")
-async def shared(studio: Backend, run_id: str, key: str = "") -> Response:
+async def shared(request: Request, studio: Backend, run_id: str, key: str = "") -> Response:
     """A page that shows one run and has no control that changes anything."""
     if not is_share_key(key, await studio.secret(SHARE_SECRET), run_id):
-        raise refused(403, "This share link does not open any run.", hint="Ask for a new link.")
+        if "text/html" in request.headers.get("accept", ""):
+            return closed_page(text("share.closed"), text("share.closed_hint"), status=403)
+        raise refused(403, text("share.closed"), hint=text("share.closed_hint"))
     try:
         state = await studio.state(run_id)
     except KeyError:
+        if "text/html" in request.headers.get("accept", ""):
+            return closed_page(text("share.gone"), text("share.closed_hint"), status=404)
         raise no_run(run_id) from None
     return HTMLResponse(share_page(state, key), headers={"X-Robots-Tag": "noindex"})

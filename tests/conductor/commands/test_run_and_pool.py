@@ -102,6 +102,19 @@ def test_run_that_cannot_start_says_why(
 
 
 @pytest.mark.usefixtures("env")
+async def test_a_pool_that_is_not_there_is_said_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CONDUCTOR_POOL", "no-such-pool")
+    async with cli.opened(Settings.from_environment(os.environ)) as studio:
+        assert studio is not None
+    said = capsys.readouterr().err
+    assert "CONDUCTOR_POOL=no-such-pool: " in said
+    assert "There is no pool 'no-such-pool' in " in said
+    assert "The pool local is used instead." in said
+
+
+@pytest.mark.usefixtures("env")
 def test_an_engine_that_is_not_there_is_said_with_what_to_do(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -62,7 +62,7 @@ def test_errors_of_the_engine_keep_their_meaning() -> None:
     overflow = request_error({"type": "exceed_context_size_error", "n_prompt_tokens": 9000, "n_ctx": 8192})
     assert (overflow.kind, overflow.message) == (
         "context_overflow",
-        "the input has 9000 tokens, the model takes 8192",
+        "the input has 9,000 tokens, the model takes 8,192",
     )
     assert request_error({"type": "invalid_request_error", "message": "no"}).kind == "bad_request"
     assert request_error({}).kind == "unavailable"

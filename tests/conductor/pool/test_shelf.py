@@ -97,7 +97,9 @@ def test_file_broken_from_the_start_leaves_the_pool_local(settings: Settings, tm
 def test_file_that_does_not_exist_leaves_the_pool_local(settings: Settings, tmp_path: Path) -> None:
     pool = PoolShelf(replace(settings, pool=str(tmp_path / "none.toml"))).get()
     assert pool.name == "local"
-    assert "cannot be read" in pool.problems[0].said
+    said = pool.problems[0].said
+    assert said.startswith("There is no pool 'none' in ")
+    assert str(settings.pools_dir) in said and said.endswith(f"no file {tmp_path / 'none.toml'}.")
 
 
 def test_pool_that_does_not_exist(settings: Settings) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,17 @@ async def test_local_failure_keeps_its_kind_hint_and_text(tmp_path: Path) -> Non
     error = await failure_of(local(runtime, tmp_path), call(NEAR))
     assert (error.kind, error.hint, error.partial_text) == ("context_overflow", "Shorten it.", "Hal")
     assert "near" in error.message
+
+
+async def test_an_input_too_long_names_its_longest_part(tmp_path: Path) -> None:
+    problem = LocalModelError("context_overflow", "the input has 9,000 tokens", "Shorten it.")
+    asked = replace(call(NEAR), question="Why? " * 1_000, instruction="Say why.")
+    error = await failure_of(local(PaperRuntime(problem), tmp_path), asked)
+    assert error.hint.startswith("Shorten the prompt")
+    assert error.hint.endswith("the longest part is the prompt, 5,000 characters.")
+    seen = VisibleStep(label="Step 1", instruction="Write.", output="long " * 2_000)
+    error = await failure_of(local(PaperRuntime(problem), tmp_path), replace(asked, visible=(seen,)))
+    assert "Let Step 1 write less" in error.hint and "10,000" in error.hint
 
 
 async def test_missing_weights_are_said_with_how_to_get_them(tmp_path: Path) -> None:

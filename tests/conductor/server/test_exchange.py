@@ -138,7 +138,10 @@ def test_share_page_shows_one_run_to_whoever_has_the_link(owner: ConductorClient
     assert httpx.get(f"{locked}/api/runs/{run_id}/events?share={key}").status_code == 200
     assert "event: end" in httpx.get(f"{locked}/api/runs/{run_id}/events/stream?share={key}").text
     for wrong in (f"/share/{other}?key={key}", f"/share/{run_id}?key=", f"/share/{run_id}"):
-        assert httpx.get(locked + wrong).status_code == 403
+        assert httpx.get(locked + wrong).json()["error"]["hint"]
+        closed = httpx.get(locked + wrong, headers={"Accept": "text/html,*/*;q=0.8"})
+        assert (closed.status_code, closed.headers["content-type"]) == (403, "text/html; charset=utf-8")
+        assert "does not open any run" in closed.text and "{" not in closed.text.partition("<main>")[2]
     for wrong in (
         f"/api/runs/{other}?share={key}",
         f"/api/runs/{run_id}?share=",
