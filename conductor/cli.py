@@ -138,9 +138,9 @@ def _tell_pool_problems(settings: Settings) -> None:
     from conductor.pool import PoolShelf
 
     for problem in PoolShelf(settings).get().problems if settings.pool else ():
-        place = problem.file if problem.line is None else f"{problem.file}, line {problem.line}"
+        line = f" line {problem.line}:" if problem.line else ""
         key = f" {problem.key}:" if problem.key else ""
-        complain(f"CONDUCTOR_POOL={settings.pool}: {place}:{key} {problem.said}")
+        complain(f"CONDUCTOR_POOL={settings.pool}:{line}{key} {problem.said}")
 
 
 def _parser(*, with_page: bool) -> argparse.ArgumentParser:

@@ -262,5 +262,5 @@ def test_no_two_buttons_are_called_the_same(page: Page, backend: Backend) -> Non
     at = started(page, backend)
     assert "Run again…" in [each.label for each in at.button]
     at = press(at, "Run again…")
-    assert at.button(key="edit.rerun").label == "Run again: 2 steps"
+    assert at.button(key="edit.rerun").label == "Run again: 3 steps"
     assert "Run again…" not in [each.label for each in at.button]
