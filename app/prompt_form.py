@@ -10,7 +10,7 @@ from app import commands, library, pool_choice, readiness, resources, state
 from app.figures import shortened
 from app.markdown import literal
 from app.readiness import Obstacle
-from conductor_client.catalogue import text
+from conductor_client.catalogue import counted, text
 from conductor_client.pool import ConductorInfo, PoolView, WorkerInfo
 
 HERO_PX, BOX_PX = 120, 68
@@ -123,7 +123,7 @@ def _conductor(conductors: Sequence[ConductorInfo]) -> None:
 def _workers(pool: PoolView) -> None:
     chosen = list(state.value(state.WORKERS, ()))
     n = len(readiness.usable(pool, chosen))
-    label = text("studio.workers_chosen", n=n) if chosen else text("studio.workers_all", n=n)
+    label = text("studio.workers_chosen", n=n) if chosen else counted("studio.workers_all", n)
     with st.popover(label, icon=":material/group_work:"):
         pool_choice.draw(pool, key="studio.pool_choice", width=320)
         st.multiselect(
