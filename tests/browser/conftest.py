@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from tests.chromium import FLAGS, chromium_path
 from tests.running_app import App
@@ -33,7 +34,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[Any]:
     if report.when == "call" and report.failed:
         contexts: list[BrowserContext] = getattr(item, "browser_contexts", [])
         for number, page in enumerate(page for context in contexts for page in context.pages):
-            page.screenshot(path=SCREENSHOTS / f"{item.name}-{number}.png")
+            with suppress(PlaywrightError):  # a page may be too busy, and its test has failed already
+                page.screenshot(path=SCREENSHOTS / f"{item.name}-{number}.png", timeout=5000)
     return report
 
 
@@ -50,10 +52,12 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """The machine's Chromium, headless; for one module: while it is open no async test can run."""
+    expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=chromium_path(), args=list(FLAGS))
         yield chromium
         chromium.close()
+    expect.set_options(timeout=None)
 
 
 class Watch:
@@ -112,25 +116,3 @@ def open_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Open
 def studio(open_page: OpenPage, app: App) -> Studio:
     """The Studio on a desktop screen, nothing opened yet."""
     return Studio(open_page(), app.address)
-
-
-@pytest.fixture
-def aside() -> Callable[[Callable[[], None]], None]:
-    """Runs a function in a thread of its own: while Playwright is open this thread's event loop is taken."""
-
-    def run(work: Callable[[], None]) -> None:
-        trouble: list[BaseException] = []
-
-        def guarded() -> None:
-            try:
-                work()
-            except BaseException as problem:
-                trouble.append(problem)
-
-        thread = threading.Thread(target=guarded)
-        thread.start()
-        thread.join()
-        if trouble:
-            raise trouble[0]
-
-    return run

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from conductor.secrets import MASK
 from conductor_client.errors import ConductorError
 from tests.running_app import App
 
@@ -78,11 +79,12 @@ def test_a_key_is_found_nowhere(tmp_path: Path, rogue: RogueServer, open_page: O
         finished(app.address, SKY, [("good", "Say something.", [])]),
     ]
     said += _everything_the_api_says(app, runs)
-    said += _everything_the_page_shows(page, app, runs)
+    said += _everything_the_page_shows(page, app, runs[1])
     app.stop(signal.SIGKILL)  # what it had no time to tidy up is searched too
     app.start()
     assert app.stop() == 0
     assert rogue.heard >= 8, "the key was never used"
+    assert any(MASK in text for text in said), "no text ever held the key, so nothing was proved"
     assert [text[:200] for text in said if MARKER in text] == []
     assert [frame[:200] for frame in ears.heard if MARKER.encode() in frame] == []
     assert MARKER not in app.log()
@@ -119,19 +121,18 @@ def _everything_the_api_says(app: App, runs: list[str]) -> list[str]:
     return said
 
 
-def _everything_the_page_shows(page: Page, app: App, runs: list[str]) -> list[str]:
+def _everything_the_page_shows(page: Page, app: App, run: str) -> list[str]:
+    studio = Studio(page, app.address).open(run)
+    studio.inspect(2)
     said = []
-    for run in runs:
-        studio = Studio(page, app.address).open(run)
-        studio.inspect(1)
-        for section in ("Context", "Output", "Usage", "Attempts"):
-            studio.section(section)
-            said.append(page.content())
-        said.append(page.locator("body").inner_text())
-        with app.client() as client:
-            page.goto(app.address + client.share(run).path)
-        expect(page.locator("[data-box]").first).to_be_visible()
+    for section in ("Output", "Attempts", "Usage"):
+        studio.section(section)
         said.append(page.content())
+    said.append(page.locator("body").inner_text())
+    with app.client() as client:
+        page.goto(app.address + client.share(run).path)
+    expect(page.locator("[data-box]")).to_have_count(2)
+    said.append(page.content())
     page.goto(f"{app.address}/workers")
     expect(page.get_by_text("key in DOOR_OPENER").first).to_be_visible()
     page.get_by_role("button", name="Test").nth(1).click()

@@ -143,17 +143,10 @@ def test_an_empty_prompt_is_told_and_starts_nothing(studio: Studio, app: App) ->
     )
 
 
-def test_a_prompt_of_a_megabyte_runs_and_three_are_refused_and_kept(studio: Studio, app: App) -> None:
+def test_a_prompt_of_a_megabyte_runs(studio: Studio, app: App) -> None:
     studio.open()
     studio.page.get_by_role("combobox", name="Conductor").click()
     studio.page.get_by_role("option", name="writer alone").click()
     studio.run("at once " + "a word or two " * 75_000)
     studio.expect_ended()
     assert studio.run_id and len(state(app.address, studio.run_id).prompt) > 1_000_000
-    before = count_runs(app.address)
-    studio.write("a word or two " * 220_000)
-    studio.go.click()
-    expect(studio.page.get_by_text("at most 2,000,000 are taken")).to_be_visible()
-    expect(studio.page.get_by_text("Shorten the prompt")).to_be_visible()
-    assert count_runs(app.address) == before
-    assert len(studio.prompt.input_value()) > 3_000_000
