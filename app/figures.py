@@ -33,7 +33,7 @@ def usd(amount: Decimal | None, *, is_complete: bool = True) -> str:
     if amount == 0:
         return f"{sign}$0"
     if amount >= Decimal("0.01"):
-        return f"{sign}${amount:,.2f}"
+        return f"{sign}${amount:,.{3 if amount < 1 else 2}f}"
     digits = max(4, 2 - amount.adjusted() - 1)
     return f"{sign}${amount:.{digits}f}"
 

@@ -23,16 +23,15 @@ ICONS = {
 
 
 def usd(amount: Decimal | None, *, complete: bool = True) -> str:
-    """``$0.012``; ``unpriced`` when unknown; ``≥ $0.01`` when parts are missing."""
+    """``$0.012``, ``$0.000056``; ``unpriced`` when unknown; ``≥ $0.01`` when parts are missing."""
     if amount is None or (not complete and not amount):
         return text("report.unpriced")
     if amount == 0:
         shown = "$0"
-    elif amount < Decimal("0.0001"):
-        shown = "< $0.0001"
+    elif amount < Decimal("0.01"):
+        shown = f"${amount:.{max(4, 1 - amount.adjusted())}f}"
     else:
-        places = 4 if amount < Decimal("0.01") else 3 if amount < 1 else 2
-        shown = f"${amount:,.{places}f}"
+        shown = f"${amount:,.{3 if amount < 1 else 2}f}"
     return shown if complete else AT_LEAST + shown
 
 
@@ -44,14 +43,14 @@ def tokens(count: int | None, *, complete: bool = True) -> str:
 
 
 def seconds(duration_s: float | None) -> str:
-    """``0.4 s``, ``12 s``, ``2 min 05 s``, as in the live graph; an en dash when there is none."""
+    """``41 ms``, ``12.3 s``, ``2 min 05 s``, as in the live graph; an en dash when there is none."""
     if duration_s is None:
         return "–"
-    if duration_s < 10:
+    if duration_s < 1:
+        return f"{duration_s * 1000:.0f} ms"
+    if duration_s < 100:
         return f"{duration_s:.1f} s"
     whole = round(duration_s)
-    if whole < 60:
-        return f"{whole} s"
     if whole < 3_600:
         return f"{whole // 60} min {whole % 60:02} s"
     return f"{whole // 3_600} h {whole % 3_600 // 60:02} min"

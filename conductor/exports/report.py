@@ -10,7 +10,7 @@ from pathlib import Path
 
 from conductor_client import topology
 from conductor_client.catalogue import counted, text
-from conductor_client.run_state import RunState
+from conductor_client.run_state import GIVEN, RunState
 from conductor_client.usage import Usage, sum_usage
 from conductor_client.workflow import Workflow
 
@@ -84,7 +84,9 @@ def run_head(state: RunState, title: str, *, brand: str | None = None) -> Markup
     ]
     if state.workflow is not None:
         tiles.insert(0, (text("report.tile.steps"), str(len(state.workflow.steps))))
-    facts = [text("report.conductor", name=state.conductor), figures.moment(state.created_at), state.run_id]
+    given = state.conductor == GIVEN
+    written_by = text("common.given") if given else text("report.conductor", name=state.conductor)
+    facts = [written_by, figures.moment(state.created_at), state.run_id]
     if state.workflow is not None:
         facts.insert(0, text(f"report.topology.{topology.classify(state.workflow)}"))
     return el(

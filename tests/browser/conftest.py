@@ -22,6 +22,7 @@ SCREENSHOTS = Path(__file__).resolve().parents[2] / "screenshots"
 """Where the pages of a test that failed are kept, as they were."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser" in item.path.as_posix():

@@ -184,12 +184,12 @@ def test_figures_tell_unknown_from_zero() -> None:
     assert usd(Decimal("0.00118")) == "$0.0012"
     assert usd(Decimal("0.00118"), complete=False) == "≥ $0.0012"
     assert usd(Decimal("1234.5")) == "$1,234.50"
-    assert usd(Decimal("0.00000001")) == "< $0.0001"
+    assert usd(Decimal("0.000056")) == "$0.000056"
     assert (tokens(None), tokens(0), tokens(1234, complete=False)) == ("unknown", "0", "≥ 1,234")
     assert [seconds(each) for each in (None, 0.04, 12.3, 125, 7300)] == [
         "–",
-        "0.0 s",
-        "12 s",
+        "40 ms",
+        "12.3 s",
         "2 min 05 s",
         "2 h 01 min",
     ]
