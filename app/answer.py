@@ -60,10 +60,10 @@ def _head(run: RunState) -> bool:
     """The title line; returns whether the raw text is wanted."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"##### {text('studio.answer')}", width="content", anchors=False)
-        if run.partial:
-            st.badge(text("studio.partial"), icon=":material/incomplete_circle:", color="orange")
-        elif run.status == "failed":
+        if run.status == "failed":
             st.badge(text("studio.of_failed_run"), icon=":material/warning:", color="red")
+        elif run.partial:
+            st.badge(text("studio.partial"), icon=":material/incomplete_circle:", color="orange")
         st.space("stretch")
         chosen = choose_form(key="studio.answer_form", first="drawn")
         draw_copy(run.final_output or "", key="answer.copy", label=text("studio.copy_answer"))

@@ -39,7 +39,7 @@ def test_total_tokens_counts_what_is_known_and_says_when_something_is_not() -> N
         ("0", False, "unpriced"),
         (None, True, "unpriced"),
         ("1234.5", True, "$1,234.50"),
-        ("0.0123", True, "$0.01"),
+        ("0.0123", True, "$0.012"),
         ("0.00123", True, "$0.0012"),
         ("0.0000123", False, "≥ $0.000012"),
     ],
