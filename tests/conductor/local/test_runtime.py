@@ -160,7 +160,7 @@ async def test_an_adapter_is_used_only_when_asked_for(runtime: Runtime, tmp_path
 
 @needs_model
 async def test_too_long_an_input_is_a_context_overflow(runtime: Runtime) -> None:
-    with pytest.raises(LocalModelError, match="the model takes 8192") as caught:
+    with pytest.raises(LocalModelError, match="the model takes 8,192") as caught:
         await ask(runtime, "word " * 9000)
     assert caught.value.kind == "context_overflow" and caught.value.hint
 
