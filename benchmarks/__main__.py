@@ -35,7 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             found = [Row(find(name).SAYS, f"not measured: {lacking}")]
         except Exception as fault:
             faults += 1
-            found = [Row(find(name).SAYS, f"FAULT: {type(fault).__name__}: {fault}"[:300])]
+            found = [
+                Row(find(name).SAYS, f"FAULT: {type(fault).__name__}: {' '.join(str(fault).split())}"[:300])
+            ]
         rows += [(name, row) for row in found]
         for row in found:
             print(

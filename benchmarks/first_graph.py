@@ -31,7 +31,7 @@ def measure(plan: Plan) -> Sequence[Row]:
         _once(browser, client, _nothing_on_the_table)  # loads what is loaded once
         for way, prepare in WAYS.items():
             took = []
-            for _ in range(plan.times(4, 15)):
+            for _ in range(plan.times(3, 15)):
                 patience.wait()
                 took.append(_once(browser, client, prepare))
             what = f"click on Run → first card, {way}"

@@ -23,7 +23,7 @@ class Plan:
 
     @property
     def patience_s(self) -> float:
-        return 240.0 if self.is_long else 8.0
+        return 240.0 if self.is_long else 5.0
 
     def times(self, quick: int, long: int) -> int:
         """How often something is repeated."""

@@ -33,7 +33,7 @@ def measure(plan: Plan) -> Sequence[Row]:
     took: list[float] = []
     codes: set[int] = set()
     with chromium() as browser:
-        for _ in range(plan.times(3, 8)):
+        for _ in range(plan.times(2, 8)):
             with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as app:
                 patience.wait()
                 seconds, code = _stop(app, browser)

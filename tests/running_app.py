@@ -66,6 +66,12 @@ class App:
             self.process.send_signal(how)
         return self.process.wait(20)
 
+    def kill(self) -> None:
+        """Ends it by force if it still runs."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
     def log(self) -> str:
         """What it printed."""
         return (self.folder / "app.log").read_text(encoding="utf-8", errors="replace")

@@ -58,7 +58,8 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     running = App(folder)
     running.start()
     yield running
-    assert running.stop() == 0
+    code = running.stop()
+    assert code == 0
 
 
 def test_twenty_megabytes_of_output_are_shown_in_part_and_offered_whole(

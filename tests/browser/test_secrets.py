@@ -67,10 +67,17 @@ class Ears:
         self.heard.append(payload.encode() if isinstance(payload, str) else payload)
 
 
-def test_a_key_is_found_nowhere(tmp_path: Path, rogue: RogueServer, open_page: OpenPage) -> None:
+@pytest.fixture
+def app(tmp_path: Path, rogue: RogueServer) -> Iterator[App]:
+    """An app whose workers hold the marker as their key."""
+    running = App(tmp_path, _pool(tmp_path, rogue), DOOR_OPENER=MARKER)
+    running.start()
+    yield running
+    running.kill()
+
+
+def test_a_key_is_found_nowhere(app: App, tmp_path: Path, rogue: RogueServer, open_page: OpenPage) -> None:
     """Behaviour row 18: a marker key in the environment, then database, logs, exports, page and errors."""
-    app = App(tmp_path, _pool(tmp_path, rogue), DOOR_OPENER=MARKER)
-    app.start()
     page = open_page()
     ears, said = Ears(page), []
     runs = [
