@@ -267,7 +267,7 @@ class Studio:
         """How the backend is."""
         view = self._shelf.view()
         writable = await self._store.is_writable()
-        problems = [*self.engine.problems, *(each.said for each in view.problems)]
+        problems = [*self.engine.problems, *(each.told for each in view.problems)]
         if not writable:
             problems.append(f"The database {self._settings.db} cannot be written.")
         return Health(

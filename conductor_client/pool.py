@@ -67,6 +67,12 @@ class PoolProblem(Value):
     key: str | None = None
     said: str
 
+    @property
+    def told(self) -> str:
+        """All of it in one line: file, line, key, and what was expected."""
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{where}: {f'{self.key}: ' if self.key else ''}{self.said}"
+
 
 class PoolView(Value):
     """The pool: its workers in the order a conductor is given them, and what is wrong with its file."""

@@ -18,9 +18,7 @@ def check(name: str | None, settings: Settings) -> int:
     except KeyError:
         return complain(f"there is no pool {name!r}.", "Give a path to a TOML file, or the name of a pool.")
     for problem in view.problems:
-        place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
-        key = f" {problem.key}:" if problem.key else ""
-        print(f"{place}:{key} {problem.said}", file=sys.stderr)
+        print(problem.told, file=sys.stderr)
     print(f"Pool {view.name}, default worker {view.default_worker or 'none'}")
     for worker in view.workers:
         missing = "" if worker.ready else f"  {worker.missing or ''} {worker.how_to_get or ''}".rstrip()

@@ -119,8 +119,10 @@ PRICE_KEYS = ("input_usd_per_mtok", "output_usd_per_mtok", "cached_input_usd_per
 
 
 def _price(value: Any) -> Mapping[str, str]:
-    if not isinstance(value, dict) or not set(PRICE_KEYS[:2]) <= set(value) <= set(PRICE_KEYS):
+    if not isinstance(value, dict) or not set(PRICE_KEYS[:2]) <= set(value):
         raise Wrong
+    if unknown := sorted(set(value) - set(PRICE_KEYS)):
+        raise Wrong(f"A price has no {unknown[0]}; expected {', '.join(PRICE_KEYS)}")
     price = {}
     for key, amount in value.items():
         try:
@@ -166,4 +168,6 @@ CONDUCTOR: dict[str, Field] = {
 CONDUCTOR_NEEDS = ("name", "kind")
 
 TOP: dict[str, Field] = {"default_worker": (_name, "the name of a worker of this pool")}
+SERVED_NAMES = ("conductor-mini", "conductor-ultra")
+"""Models of our own ``/v1``, where every worker is a model under its own name too."""
 KEY_LIKE = re.compile(r"^(api_?key|key|token|secret|password|authorization)$", re.IGNORECASE)

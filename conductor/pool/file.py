@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,6 +20,7 @@ from conductor.pool.fields import (
     CONDUCTOR,
     CONDUCTOR_NEEDS,
     KEY_LIKE,
+    SERVED_NAMES,
     TOP,
     WORKER,
     WORKER_NEEDS,
@@ -33,14 +34,25 @@ from conductor.secrets import scrub
 from conductor_client.plan import PlanOptions
 from conductor_client.pool import PoolProblem
 
+SYNTAX = '[[worker]], [[conductor]], or key = value with texts in "double quotes".'
+
 
 def read_pool(path: Path) -> Pool:
     """The pool a file describes. A file that cannot be read gives a pool without workers and the reason."""
     try:
+        if path.is_dir():
+            raise _Unreadable("it is a folder. Name the TOML file in it")
+        if path.exists() and not path.is_file():
+            raise _Unreadable("it is no ordinary file")
+        if path.stat().st_size > MOST_BYTES:
+            raise _Unreadable(f"it has more than {MOST_BYTES:,} bytes, more than any pool needs")
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error.strerror
-        return _broken(path, PoolProblem(file=path.name, said=f"The file cannot be read: {reason}."))
+    except UnicodeDecodeError:
+        return _broken(path, "it is not UTF-8 text. Save it as UTF-8")
+    except _Unreadable as error:
+        return _broken(path, str(error))
+    except OSError as error:
+        return _broken(path, error.strerror or type(error).__name__)
     return parse_pool(text, name=path.stem, path=path)
 
 
@@ -54,7 +66,8 @@ def parse_pool(text: str, *, name: str, path: Path | None = None) -> Pool:
         is_syntax = isinstance(error, tomllib.TOMLDecodeError)
         line = line_of_syntax_error(error, text) if isinstance(error, tomllib.TOMLDecodeError) else None
         said = str(error).split(" (at ")[0] if is_syntax else "nested too deeply"
-        problem = PoolProblem(file=file, line=line, said=f"No valid TOML: {scrub(said)}.")
+        said = f"No valid TOML: {scrub(said)}. Expected {SYNTAX}"
+        problem = PoolProblem(file=file, line=line, said=said)
         return Pool(name=name, workers=(), problems=(problem,), path=path)
     reader = _Reader(file, text)
     top = reader.table(content, "", 0, TOP, (), tables=("worker", "conductor"))
@@ -62,7 +75,7 @@ def parse_pool(text: str, *, name: str, path: Path | None = None) -> Pool:
     conductors = reader.conductors(content.get("conductor", []), workers)
     default = (top or {}).get("default_worker")
     if default is not None and default not in {each.name for each in workers}:
-        reader.tell("", 0, "default_worker", f"There is no worker {default!r} in this pool.", workers)
+        reader.no_worker("", 0, "default_worker", default, workers)
         default = None
     if not workers:
         reader.tell("", 0, "", "It has no usable [[worker]] table.")
@@ -76,7 +89,16 @@ def parse_pool(text: str, *, name: str, path: Path | None = None) -> Pool:
     )
 
 
-def _broken(path: Path, problem: PoolProblem) -> Pool:
+MOST_BYTES = 2_000_000
+"""Larger files are not read: a mistaken path must not stop the program for minutes."""
+
+
+class _Unreadable(Exception):
+    """Why a file is not even opened."""
+
+
+def _broken(path: Path, reason: str) -> Pool:
+    problem = PoolProblem(file=path.name, said=f"The file cannot be read: {reason}.")
     return Pool(name=path.stem, workers=(), problems=(problem,), path=path)
 
 
@@ -86,12 +108,17 @@ class _Reader:
         self._places = find_places(text)
         self.problems: list[PoolProblem] = []
 
-    def tell(self, table: str, index: int, key: str, said: str, workers: Sequence[Worker] = ()) -> None:
-        """Notes a problem; ``workers`` are offered as what could have been meant."""
-        if workers:
-            said += f" Its workers are {', '.join(each.name for each in workers)}."
+    def tell(self, table: str, index: int, key: str, said: str) -> None:
+        """Notes a problem."""
         line = line_of(self._places, table, index, key)
         self.problems.append(PoolProblem(file=self._file, line=line, key=key or None, said=said))
+
+    def no_worker(
+        self, table: str, index: int, key: str, wanted: str, workers: Iterable[Worker], said: str = ""
+    ) -> None:
+        """Notes that a name is no worker's, and which could have been meant."""
+        said = said or f"There is no worker {wanted!r} in this pool."
+        self.tell(table, index, key, f"{said} {_offered(wanted, [each.name for each in workers])}")
 
     def table(
         self,
@@ -138,7 +165,10 @@ class _Reader:
                 continue
             worker = Worker(**values)
             if worker.name in found:
-                self.tell("worker", index, "name", f"There is already a worker {worker.name!r}.")
+                self._taken("worker", index, worker.name, places[worker.name])
+            elif worker.name in SERVED_NAMES:
+                said = f"{worker.name!r} is a name of this program's own API; expected any other."
+                self.tell("worker", index, "name", said)
             elif said := _unknown_model(worker):
                 self.tell("worker", index, "model", said)
             else:
@@ -147,12 +177,18 @@ class _Reader:
             other = worker.fallback
             if other is not None and (other not in found or other == worker.name):
                 said = f"The fallback {other!r} of {worker.name} is no other worker of this pool."
-                self.tell("worker", places[worker.name], "fallback", said)
+                others = (each for each in found.values() if each.name != worker.name)
+                self.no_worker("worker", places[worker.name], "fallback", other, others, said)
                 found[worker.name] = replace(worker, fallback=None)
+        for loop in _loops(found):
+            said = f"These fallbacks go round in a circle: {' → '.join((*loop, loop[0]))}. "
+            said += "Each is tried once; expected a chain that ends."
+            self.tell("worker", places[loop[-1]], "fallback", said)
         return tuple(found.values())
 
     def conductors(self, tables: Any, workers: Sequence[Worker]) -> tuple[ConductorSpec, ...]:
         found: dict[str, ConductorSpec] = {}
+        places: dict[str, int] = {}
         names = {each.name for each in workers}
         for index, content in enumerate(self._list(tables, "conductor")):
             values = self.table(content, "conductor", index, CONDUCTOR, CONDUCTOR_NEEDS)
@@ -161,14 +197,22 @@ class _Reader:
             name, kind, worker = values.pop("name"), values.pop("kind"), values.pop("worker", None)
             describe = values.pop("describe", False)
             if name in found:
-                self.tell("conductor", index, "name", f"There is already a conductor {name!r}.")
+                self._taken("conductor", index, name, places[name])
             elif kind == "prompted" and worker is None:
-                self.tell("conductor", index, "worker", "A prompted conductor needs a worker.", workers)
+                self.no_worker(
+                    "conductor", index, "worker", "", workers, "A prompted conductor needs a worker."
+                )
             elif worker is not None and worker not in names:
-                self.tell("conductor", index, "worker", f"There is no worker {worker!r}.", workers)
+                self.no_worker("conductor", index, "worker", worker, workers)
             else:
                 found[name] = ConductorSpec(name, kind, worker, PlanOptions(**values), describe)
+                places[name] = index
         return tuple(found.values())
+
+    def _taken(self, table: str, index: int, name: str, first: int) -> None:
+        line = line_of(self._places, table, first, "name")
+        there = "" if line is None else f", on line {line}"
+        self.tell(table, index, "name", f"There is already a {table} {name!r}{there}; expected another name.")
 
     def _list(self, tables: Any, name: str) -> list[Any]:
         if isinstance(tables, list):
@@ -186,6 +230,33 @@ class _Reader:
             close = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
             said = f"Unknown key {key}; {f'did you mean {close[0]}?' if close else 'it is ignored.'}"
         self.tell(table, index, key, said)
+
+
+MOST_OFFERED = 8
+
+
+def _offered(wanted: str, names: Sequence[str]) -> str:
+    """What could have been meant: the close one, or all while they are few."""
+    if close := difflib.get_close_matches(wanted, names, n=1, cutoff=0.6):
+        return f"Did you mean {close[0]!r}?"
+    more = "" if len(names) <= MOST_OFFERED else f" and {len(names) - MOST_OFFERED} more"
+    return f"There are {', '.join(names[:MOST_OFFERED])}{more}." if names else "There is no other."
+
+
+def _loops(workers: Mapping[str, Worker]) -> list[tuple[str, ...]]:
+    """Fallbacks that lead back to where they began, each circle once, in the order they are tried."""
+    loops: list[tuple[str, ...]] = []
+    seen: set[str] = set()
+    for start in workers:
+        chain: list[str] = []
+        at: str | None = start
+        while at is not None and at not in seen:
+            seen.add(at)
+            chain.append(at)
+            at = workers[at].fallback
+        if at in chain:
+            loops.append(tuple(chain[chain.index(at) :]))
+    return loops
 
 
 def _unknown_model(worker: Worker) -> str:

@@ -20,7 +20,7 @@ def find_places(text: str) -> dict[Place, int]:
     counts: dict[str, int] = {}
     table, index, prefix = "", 0, ""
     closing: str | None = None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if closing is not None:
             closing = None if closing in line else closing
             continue
@@ -46,7 +46,7 @@ def line_of(places: dict[Place, int], table: str, index: int, key: str) -> int |
 def line_of_syntax_error(error: tomllib.TOMLDecodeError, text: str) -> int:
     """The line a syntax error is on."""
     found = _at.search(str(error))
-    return int(found[1]) if found else len(text.splitlines())
+    return int(found[1]) if found else text.rstrip("\n").count("\n") + 1
 
 
 def _opened(line: str) -> str | None:

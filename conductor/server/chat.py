@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from conductor.pool.fields import SERVED_NAMES
 from conductor.server.errors import refused
 from conductor_client.api import RunRequest
 from conductor_client.errors import StatusError, StepErrorKind
@@ -17,7 +18,7 @@ from conductor_client.run_state import RunState
 from conductor_client.usage import sum_usage
 from conductor_client.workflow import Message, Workflow
 
-MINI, ULTRA = "conductor-mini", "conductor-ultra"
+MINI, ULTRA = SERVED_NAMES
 PASSED_ON = ("temperature", "top_p", "stop", "presence_penalty", "frequency_penalty", "reasoning_effort")
 """Options that go to the workers as they are; ``max_tokens`` goes by its own name for each of them."""
 STATUS_OF: Mapping[StepErrorKind, int] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conductor.pool import parse_pool, read_pool
+from conductor.pool.file import MOST_BYTES
 from conductor.pool.pool import ConductorSpec
-from conductor.pool.shelf import READY_POOLS
 from conductor.providers.base import Worker
 from conductor_client.plan import PlanOptions
 
@@ -107,6 +108,11 @@ def test_everything_a_file_can_say() -> None:
             5,
             "input_usd_per_mtok must be an amount",
         ),
+        (
+            {"price": 'price = { input_usd_per_mtok = "1", output_usd_per_mtok = "2", per_call = "1" }'},
+            5,
+            "A price has no per_call",
+        ),
         ({"base_url": 'base_url = "models.example"'}, 5, "no web address"),
         ({"base_url": 'base_url = "http://169.254.169.254/latest"'}, 5, "metadata address"),
         ({"settings": 'settings = "warm"'}, 5, "a table such as"),
@@ -152,7 +158,9 @@ def test_syntax_error_names_its_line() -> None:
     pool = parse_pool('[[worker]]\nname = "a"\nprovider = \n', name="p")
     assert pool.workers == ()
     (found,) = pool.problems
-    assert (found.line, found.said) == (3, "No valid TOML: Invalid value.")
+    assert found.line == 3
+    assert found.said.startswith("No valid TOML: Invalid value. Expected [[worker]]")
+    assert found.told.startswith("p.toml:3: No valid TOML")
 
 
 def test_duplicate_name_and_wrong_references() -> None:
@@ -192,15 +200,60 @@ def test_file_that_is_missing_or_no_text(tmp_path: Path) -> None:
     assert "cannot be read" in read_pool(tmp_path / "none.toml").problems[0].said
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe\x00")
     assert "not UTF-8" in read_pool(tmp_path / "bad.toml").problems[0].said
+    (tmp_path / "utf16.toml").write_bytes(table().encode("utf-16"))
+    assert "Save it as UTF-8" in read_pool(tmp_path / "utf16.toml").problems[0].said
+    assert "it is a folder" in read_pool(tmp_path).problems[0].said
+    os.mkfifo(tmp_path / "pipe.toml")
+    assert "no ordinary file" in read_pool(tmp_path / "pipe.toml").problems[0].said
+    (tmp_path / "huge.toml").write_text("# " + "x" * MOST_BYTES)
+    assert "more than any pool needs" in read_pool(tmp_path / "huge.toml").problems[0].said
     (tmp_path / "bom.toml").write_bytes(b"\xef\xbb\xbf" + table().encode())
     assert read_pool(tmp_path / "bom.toml").problems == ()
 
 
-@pytest.mark.parametrize("path", sorted(READY_POOLS.glob("*.toml")), ids=lambda path: path.stem)
-def test_pools_that_come_with_the_program_have_no_problem(path: Path) -> None:
-    pool = read_pool(path)
+def test_windows_line_ends_and_odd_separators_leave_the_lines_right(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_bytes((table() + "x = 1\n").replace("\n", "\r\n").encode())
+    assert [(each.line, each.key) for each in read_pool(path).problems] == [(5, "x")]
+    text = table(description='description = "one\u2028two\x85three"') + "x = 1\n"
+    assert [(line, key) for line, key, _ in problems(text)] == [(6, "x")]
+
+
+def test_names_that_may_not_be_taken() -> None:
+    found = problems(table() + table() + table(name='name = "conductor-mini"'))
+    assert [(line, key) for line, key, _ in found] == [(6, "name"), (10, "name")]
+    assert "already a worker 'a', on line 2" in found[0][2]
+    assert "this program's own API" in found[1][2]
+
+
+def test_fallbacks_that_lead_nowhere_or_in_a_circle() -> None:
+    def worker(name: str, fallback: str) -> str:
+        return table(name=f'name = "{name}"', fallback=f'fallback = "{fallback}"')
+
+    pool = parse_pool(worker("big", "big") + worker("small", "bgi"), name="p")
+    assert [(each.line, each.key) for each in pool.problems] == [(5, "fallback"), (10, "fallback")]
+    assert "Did you mean 'big'?" in pool.problems[1].said
+    circle = parse_pool(worker("a", "b") + worker("b", "c") + worker("c", "a") + worker("d", "a"), name="p")
+    (found,) = circle.problems
+    assert (found.line, found.key) == (15, "fallback")
+    assert "a → b → c → a" in found.said
+    assert circle.worker("c").fallback == "a", "each is tried once, so it stays"
+
+
+def test_a_name_that_is_not_there_offers_the_close_one_or_a_few() -> None:
+    many = "".join(table(name=f'name = "worker number {n}"') for n in range(30))
+    (found,) = problems(f'default_worker = "nobody"\n{many}')
+    assert found[2].endswith("worker number 7 and 22 more.")
+    (found,) = problems(f'default_worker = "worker numbr 12"\n{many}')
+    assert found[2].endswith("Did you mean 'worker number 12'?")
+
+
+def test_names_may_hold_anything_printable() -> None:
+    names = ["<b>bold</b>", 'say \\"hi\\"', "🦊 fox", "x" * 80, "a/b:c", "'"]
+    pool = parse_pool("".join(table(name=f'name = "{name}"') for name in names), name="p")
     assert pool.problems == ()
-    assert all(worker.description for worker in pool.workers)
+    assert len(pool.workers) == len(names)
+    assert "1 to 80" in problems(table(name=f'name = "{"x" * 81}"'))[0][2]
 
 
 values = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=True), st.text(max_size=8))
