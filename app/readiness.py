@@ -46,6 +46,45 @@ def workers_line(pool: PoolView) -> str:
     return counted("studio.workers_ready", len(pool.workers), ready=len(usable(pool)))
 
 
+@dataclass(frozen=True)
+class Gap:
+    """One thing that workers of a pool lack, and whose names they are."""
+
+    missing: str
+    how_to_get: str
+    workers: tuple[str, ...]
+
+
+def gaps(pool: PoolView, *, only_keys: bool = False) -> tuple[Gap, ...]:
+    """What is missing, each thing once. ``only_keys``: only variables that are not set."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for worker in pool.workers:
+        if not worker.ready and (worker.has_key is False or not only_keys):
+            found.setdefault((worker.missing or "", worker.how_to_get or ""), []).append(worker.name)
+    return tuple(Gap(*what, tuple(names)) for what, names in found.items())
+
+
+MOST_NAMED = 6
+
+
+def few(names: Sequence[str]) -> str:
+    """The names, or the first of them and how many more."""
+    shown = ", ".join(names[:MOST_NAMED])
+    more = len(names) - MOST_NAMED
+    return shown if more < 1 else text("workers.and_more", names=shown, n=more)
+
+
+def found(workers: Sequence[WorkerInfo], words: str) -> tuple[WorkerInfo, ...]:
+    """Workers with all these words in name, model, host, description or tags."""
+    wanted = words.casefold().split()
+    return tuple(worker for worker in workers if all(word in _described(worker) for word in wanted))
+
+
+def _described(worker: WorkerInfo) -> str:
+    parts = (worker.name, worker.model, worker.host or "", worker.description, *worker.tags)
+    return " ".join(parts).casefold()
+
+
 def unfinished(models: Sequence[ModelState]) -> tuple[ModelState, ...]:
     """Models whose file is not there yet."""
     return tuple(model for model in models if model.state != "ready")

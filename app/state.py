@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from app.draft import Draft
-from conductor_client.api import ForkPreview, ImportReply, PlanRequest, WorkerTestReply
+from conductor_client.api import ForkPreview, ImportReply, PlanRequest
 from conductor_client.plan import Plan
 from conductor_client.run_state import RunState
 from conductor_client.workflow import Workflow
@@ -36,6 +36,9 @@ MAX_OUTPUT_TOKENS = "studio.max_output_tokens"
 FRESH = "edit.fresh"
 SEARCH = "history.search"
 STATUS = "history.status"
+ADD_KIND = "workers.add_kind"
+FIND_WORKER = "workers.find"
+WORKER_PAGE = "workers.page"
 
 _SELECTED = "_selected_step"
 _DRAFTS = "_drafts"
@@ -53,7 +56,6 @@ _REPLY = "_graph_reply"
 _REVISION = "_revision"
 _PLAYED = "_played"
 _CURSORS = "_history_cursors"
-_TESTS = "_worker_tests"
 _OUTAGE_SAID = "_outage_said"
 MOST_DRAFTS = 20
 
@@ -379,16 +381,3 @@ def previous_page() -> None:
 def first_page() -> None:
     """Back to the newest: the search has changed."""
     st.session_state[_CURSORS] = ()
-
-
-# Workers
-
-
-def test_reply(worker: str) -> WorkerTestReply | None:
-    """What the last test of a worker in this tab said."""
-    return st.session_state.get(_TESTS, {}).get(worker)
-
-
-def keep_test_reply(reply: WorkerTestReply) -> None:
-    """Keeps what a test said."""
-    st.session_state[_TESTS] = {**st.session_state.get(_TESTS, {}), reply.worker: reply}

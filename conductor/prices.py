@@ -6,6 +6,7 @@ Unknown is ``None``, never 0. What runs on this machine costs exactly 0. The onl
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -59,7 +60,7 @@ def cost_of(
     if worker.price is None:
         found = _listed(worker, _priced_model(worker, served_model), usage)
         # The list knows steps by length and prices of cache writes; it counts while it still says the same.
-        if found is not None and found[1] == price:
+        if found is not None and _units(found[1]) == _units(price):
             return found[0], price
     return _by_units(usage, price), price
 
@@ -115,9 +116,15 @@ def _listed(worker: Worker, model: str, usage: Usage) -> tuple[Decimal, Price] |
         output_usd_per_mtok=output_price,
         cached_input_usd_per_mtok=_unit(units.cache_read_mtok),
         source="genai-prices",
+        version=genai_prices.__version__,
+        as_of=datetime.now(UTC).date(),
         model=found.model.id if found.model.id != worker.model else None,
     )
     return Decimal(found.total_price), price
+
+
+def _units(price: Price) -> tuple[Decimal | None, ...]:
+    return price.input_usd_per_mtok, price.output_usd_per_mtok, price.cached_input_usd_per_mtok
 
 
 def _unit(value: Any) -> Decimal | None:

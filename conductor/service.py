@@ -31,6 +31,7 @@ from conductor.runs.tryout import try_worker
 from conductor.runs.work import Charge, Means, Work
 from conductor.settings import Settings
 from conductor.store import UNDO_S, NameTaken, Store
+from conductor.tryouts import Tryouts
 from conductor.version import own_version
 from conductor_client.api import (
     ForkPreview,
@@ -70,6 +71,7 @@ class Studio:
         self._asking = Asking(self._shelf, store, settings.models_dir)
         self._forks = forking.Forks(self._asking, store)
         self._fetches = ModelFetches(settings.models_dir)
+        self._tryouts = Tryouts()
         self.hub = Hub(store.events)
         self._means = Means(
             store=store, hub=self.hub, provider_for=providers.provider_for, charge_for=_charge
@@ -128,6 +130,7 @@ class Studio:
         await self.engine.stop()
         for task in self._purging:
             task.cancel()
+        await self._tryouts.close()
         await self._runner.close()
         await self._providers.close()
         await self._store.close()
@@ -244,7 +247,13 @@ class Studio:
 
     async def pool_view(self, name: str | None = None) -> PoolView:
         """A pool with what each of its workers lacks."""
-        return self._shelf.view(name)
+        view = self._shelf.view(name)
+        pool = self._shelf.get(view.name)
+        told = (
+            info.model_copy(update={"learnt": self._providers.learnt(pool.worker(info.name))})
+            for info in view.workers
+        )
+        return view.model_copy(update={"workers": tuple(told)})
 
     async def conductors(self, pool: str | None = None) -> tuple[ConductorInfo, ...]:
         """Every conductor that can be chosen for a pool."""
@@ -252,8 +261,24 @@ class Studio:
 
     async def test_worker(self, name: str, pool: str | None = None) -> WorkerTestReply:
         """One tiny real call."""
-        worker = self._asking.pool(pool).worker(name)
-        return await try_worker(worker, price_of(worker), self._means, self._day)
+        return await asyncio.shield(self._test(name, pool))
+
+    async def begin_worker_test(self, name: str, pool: str | None = None) -> WorkerTestReply:
+        """Starts one, or joins the one under way, and answers at once."""
+        self._test(name, pool)
+        replies = await self.worker_tests(pool)
+        return next(reply for reply in replies if reply.worker == name)
+
+    async def worker_tests(self, pool: str | None = None) -> list[WorkerTestReply]:
+        """Tests under way, and what the last one of each worker said."""
+        return self._tryouts.replies(self._asking.pool(pool).name)
+
+    def _test(self, name: str, pool: str | None) -> asyncio.Task[WorkerTestReply]:
+        chosen = self._asking.pool(pool)
+        worker = chosen.worker(name)
+        return self._tryouts.start(
+            (chosen.name, name), lambda: try_worker(worker, price_of(worker), self._means, self._day)
+        )
 
     async def models(self) -> list[ModelState]:
         """Where each local model stands."""

@@ -13,6 +13,7 @@ from .edits import Edit
 from .events import Limits, Origin
 from .plan import Diagnostic, Estimate, PlanOptions
 from .run_state import RunStatus
+from .usage import Usage
 from .workflow import Message, Workflow
 
 MAX_PROMPT_BYTES = 2_000_000
@@ -193,12 +194,22 @@ class Health(Value):
 
 
 class WorkerTestReply(Value):
-    """One tiny real call. ``latency_s`` is wall seconds; never holds a key."""
+    """One tiny real call. ``latency_s`` and ``first_token_s`` are seconds since it began; never holds a key.
+
+    ``running``: it has not answered yet, and only ``began_at`` is known. ``first_token_s`` is ``None`` when
+    the answer came in one piece. ``notes``: what was left out or renamed because the server does not take it.
+    """
 
     worker: str
     ok: bool
+    running: bool = False
+    began_at: Moment | None = None
     latency_s: float | None = None
+    first_token_s: float | None = None
     served_model: str | None = None
+    usage: Usage | None = None
+    cost_usd: Decimal | None = None
+    notes: tuple[str, ...] = ()
     output: str = ""
     message: str = ""
     hint: str = ""

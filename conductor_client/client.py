@@ -50,6 +50,7 @@ RECONNECTS = 5
 _conductors = TypeAdapter(tuple[ConductorInfo, ...])
 _examples = TypeAdapter(tuple[ExamplePrompt, ...])
 _models = TypeAdapter(tuple[ModelState, ...])
+_tests = TypeAdapter(tuple[WorkerTestReply, ...])
 _workflows = TypeAdapter(tuple[SavedWorkflow, ...])
 
 
@@ -121,6 +122,14 @@ class ConductorClient:
         """Makes one tiny real call. A worker that fails is an answer with ``ok=False``, not an error."""
         address = f"/api/pool/{_part(worker)}/test"
         return self._post(WorkerTestReply, address, timeout=self._slow_timeout, pool=pool)
+
+    def begin_worker_test(self, worker: str, *, pool: str | None = None) -> WorkerTestReply:
+        """Starts such a call, or joins the one under way; ``worker_tests`` tells what it said."""
+        return self._post(WorkerTestReply, f"/api/pool/{_part(worker)}/test", pool=pool, wait=False)
+
+    def worker_tests(self, *, pool: str | None = None) -> tuple[WorkerTestReply, ...]:
+        """Tests under way, and what the last one of each worker said."""
+        return read(_tests, self._http.send("GET", "/api/pool/tests", params={"pool": pool}))
 
     def models(self) -> tuple[ModelState, ...]:
         """The local model files and how far each fetch is, in bytes."""

@@ -39,6 +39,8 @@ class WorkerInfo(Value):
     api_key_env: str | None = None
     """Name of the environment variable that holds its key; never the key."""
     has_key: bool | None = None
+    learnt: tuple[str, ...] = ()
+    """What its server taught us since the start: fields that are sent under another name or left out."""
 
     @property
     def is_tool(self) -> bool:
@@ -83,6 +85,8 @@ class PoolView(Value):
     problems: tuple[PoolProblem, ...] = ()
     pools: tuple[str, ...] = ()
     """Names of the pool files that can be chosen."""
+    folder: str | None = None
+    """Where the backend looks for pool files of its user."""
 
     def worker(self, name: str) -> WorkerInfo:
         """The worker of that name. Raises ``KeyError`` when there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date
 from decimal import Decimal
 
 from pydantic import Field
@@ -40,6 +41,10 @@ class Price(Value):
     output_usd_per_mtok: Decimal = Field(ge=0)
     cached_input_usd_per_mtok: Decimal | None = Field(default=None, ge=0)
     source: str = "pool file"
+    version: str | None = None
+    """Version of the price list, when it is from one."""
+    as_of: date | None = None
+    """The day (UTC) for which the price list was read."""
     model: str | None = None
     """The model id that the price list matched, when it is not the one asked for."""
 

@@ -82,9 +82,14 @@ def worker_info(worker: Worker, models_dir: Path, environ: Mapping[str, str] = o
 
 
 def pool_view(
-    pool: Pool, models_dir: Path, *, pools: tuple[str, ...] = (), environ: Mapping[str, str] = os.environ
+    pool: Pool,
+    models_dir: Path,
+    *,
+    pools: tuple[str, ...] = (),
+    folder: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> PoolView:
-    """The pool as shown. ``pools``: names of all that can be chosen."""
+    """The pool as shown. ``pools``: names of all that can be chosen; ``folder``: where the user's are."""
     workers = tuple(worker_info(each, models_dir, environ) for each in pool.workers)
     return PoolView(
         name=pool.name,
@@ -92,6 +97,7 @@ def pool_view(
         default_worker=default_worker(pool, workers),
         problems=pool.problems,
         pools=pools,
+        folder=None if folder is None else str(folder),
     )
 
 

@@ -54,7 +54,8 @@ class PoolShelf:
 
     def view(self, name: str | None = None, environ: Mapping[str, str] = os.environ) -> PoolView:
         """The pool as shown, with the readiness of each worker. Raises ``KeyError`` as ``get`` does."""
-        return pool_view(self.get(name), self._models_dir, pools=self.names(), environ=environ)
+        pool, folder = self.get(name), self._folders[0]
+        return pool_view(pool, self._models_dir, pools=self.names(), folder=folder, environ=environ)
 
     def _paths(self) -> dict[str, Path]:
         """Pool files by name. A user's pool hides one of ours that has the same name."""

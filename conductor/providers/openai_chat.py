@@ -68,6 +68,10 @@ class OpenAIChat:
             yield delta
         yield completion
 
+    def learnt(self, worker: Worker) -> tuple[str, ...]:
+        """What the worker's server has refused so far, in words."""
+        return self._adaptations.get(_place(worker), Adaptation()).described
+
     async def close(self) -> None:
         """Closes every connection."""
         self._clients.clear()

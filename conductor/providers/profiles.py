@@ -88,6 +88,12 @@ class Adaptation:
             kept.pop("top_logprobs", None)
         return kept
 
+    @property
+    def described(self) -> tuple[str, ...]:
+        """All of it in words, one line per field."""
+        renamed = (f"{old} is sent as {new}" for old, new in self.rename)
+        return (*renamed, *(f"{name} is left out" for name in sorted(self.drop)))
+
     def told(self, body: Mapping[str, Any]) -> tuple[str, ...]:
         """Notes for the step: what of this body was changed."""
         renamed = [f"Sent {old} as {new}: the server asks for it." for old, new in self.rename if old in body]

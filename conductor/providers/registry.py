@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from conductor.providers.base import Provider, Worker
+
+
+@runtime_checkable
+class Learning(Protocol):
+    """A provider that adapts to its servers."""
+
+    def learnt(self, worker: Worker) -> tuple[str, ...]:
+        """What is sent under another name or left out for this worker, in words."""
+        ...
 
 
 class Providers:
@@ -27,6 +37,11 @@ class Providers:
         if kind not in self._made:
             self._made[kind] = self._makers[kind]()
         return self._made[kind]
+
+    def learnt(self, worker: Worker) -> tuple[str, ...]:
+        """What the worker's server taught us since the start, in words; empty before it was asked."""
+        provider = self._made.get(worker.provider)
+        return provider.learnt(worker) if isinstance(provider, Learning) else ()
 
     async def close(self) -> None:
         """Closes every provider that was used."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 
 from conductor.providers.base import Call, Worker, WorkerError
 from conductor.runs.calls import make_call
 from conductor.runs.drafts import Draft
 from conductor.runs.limits import Budget, DayBudget, LimitReached, estimate_tokens
 from conductor.runs.work import Means
+from conductor_client._base import utc_now
 from conductor_client.api import WorkerTestReply
 from conductor_client.events import Limits
 from conductor_client.usage import Price
@@ -27,7 +29,7 @@ async def try_worker(worker: Worker, price: Price | None, means: Means, day: Day
     said = _FOR_A_TOOL if worker.provider == "tool" else _QUESTION
     budget = Budget(Limits(allow_unpriced=True), day=day)
     loop = asyncio.get_running_loop()
-    began = loop.time()
+    began, began_at = loop.time(), utc_now()
     try:
         held = await budget.reserve(
             worker=worker.name,
@@ -55,7 +57,11 @@ async def try_worker(worker: Worker, price: Price | None, means: Means, day: Day
         worker=worker.name,
         ok=True,
         latency_s=round(loop.time() - began, 3),
+        first_token_s=_since(began_at, answer.first_token_at),
         served_model=done.served_model,
+        usage=usage,
+        cost_usd=cost,
+        notes=done.notes,
         output=done.output.strip()[:200],
     )
 
@@ -69,6 +75,10 @@ def _call(worker: Worker, said: str) -> Call:
         question=said,
         instruction="Answer.",
     )
+
+
+def _since(began_at: datetime, moment: datetime | None) -> float | None:
+    return None if moment is None else round(max(0.0, (moment - began_at).total_seconds()), 3)
 
 
 def _failed(worker: Worker, message: str, hint: str, latency_s: float | None = None) -> WorkerTestReply:

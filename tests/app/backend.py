@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 from pydantic import BaseModel
 
-from conductor_client.api import RunRequest
+from conductor_client.api import RunRequest, WorkerTestReply
 from conductor_client.client import ConductorClient
 from conductor_client.run_state import RunState
 
@@ -157,6 +157,16 @@ class Backend:
     def runs(self) -> list[str]:
         """Ids of all stored runs, oldest first."""
         return [run.run_id for run in reversed(self._own.list_runs(limit=200).runs)]
+
+    def tested(self, worker: str) -> WorkerTestReply:
+        """Waits for the end of a test of this worker."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            for reply in self._own.worker_tests():
+                if reply.worker == worker and not reply.running:
+                    return reply
+            assert time.monotonic() < deadline, f"{worker} is still being tested"
+            time.sleep(0.02)
 
     def delete(self, run_id: str) -> None:
         self._own.delete_run(run_id)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from app import state
+from app.pool_snippets import KINDS, ServerKind, snippet
+from conductor.pool import parse_pool
+from conductor.pool.shelf import READY_POOLS
+from conductor.prices import price_of
 from conductor_client.pool import ModelState
 from tests.app.backend import NO_KEY, POOL, Backend
 from tests.app.conftest import Page, Serve
@@ -15,9 +19,9 @@ def test_each_worker_says_what_it_is_and_whether_it_can_be_asked(page: Page, ser
     serve(POOL + NO_KEY)
     said = texts(page("workers"))
     assert "5 of 6 workers ready" in said
-    assert "no price, runs here" in said, "echo"
-    assert "$1.25 in, $10 out per million tokens" in said and "models.example" in said, "far"
-    assert "needs FAR_KEY" in said
+    assert "No price" in said and "pool file" in said, "echo"
+    assert "$1.25 in, $10 out" in said and "models.example" in said, "far"
+    assert "FAR_KEY is not set" in said and "(far)" in said
 
 
 def test_another_pool_can_be_chosen_and_is_used_by_the_studio(page: Page, backend: Backend) -> None:
@@ -35,9 +39,50 @@ def test_a_test_makes_one_call_and_says_how_it_went(
 ) -> None:
     at = page("workers")
     at.button(key=f"test.{name}").click().run()
-    assert outcome in texts(at)
-    at.run()
+    assert backend.tested(name).running is False
+    for _ in range(2):
+        at.run()
+        assert outcome in texts(at), "it stays until the next test"
     assert backend.count(f"POST /api/pool/{name}/test") == 1
+
+
+def test_while_a_test_runs_its_button_rests_and_the_others_do_not(page: Page, backend: Backend) -> None:
+    at = page("workers")
+    at.button(key="test.silent").click().run()
+    assert at.button(key="test.silent").disabled
+    assert "Asking it" in texts(at)
+    at.button(key="test.echo").click().run()
+    assert backend.tested("echo").ok
+
+
+def test_where_there_are_many_workers_a_few_are_shown_and_words_find_others(page: Page, serve: Serve) -> None:
+    serve(
+        "".join(
+            f'[[worker]]\nname = "w{n} <b>\U0001f98a</b>"\nprovider = "scripted"\nmodel = "m"\n'
+            for n in range(200)
+        )
+    )
+    at = page("workers")
+    assert len([button for button in at.button if button.label == "Test"]) == 20
+    at.text_input(key=state.FIND_WORKER).set_value("w199").run()
+    assert [button.key for button in at.button if button.label == "Test"] == ["test.w199 <b>\U0001f98a</b>"]
+    at.text_input(key=state.FIND_WORKER).set_value("nobody").run()
+    assert "No worker fits" in texts(at)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.title)
+def test_each_table_to_copy_is_a_good_pool_file_of_a_priced_worker(kind: ServerKind) -> None:
+    pool = parse_pool(snippet(kind), name="p")
+    assert pool.problems == ()
+    assert pool.key_variables == ((kind.key,) if kind.key else ())
+    assert price_of(pool.workers[0]) is not None
+    assert (READY_POOLS / f"{kind.pool}.toml").exists()
+
+
+def test_how_to_add_a_worker_names_the_folder_and_the_variable(page: Page, backend: Backend) -> None:
+    said = texts(page("workers"))
+    assert 'api_key_env = "OPENAI_API_KEY"' in said
+    assert str(backend.client.pool().folder) in said and "CONDUCTOR_POOL" in said
 
 
 def test_mistakes_of_the_pool_file_name_file_line_and_key(page: Page, serve: Serve) -> None:

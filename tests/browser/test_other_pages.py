@@ -77,6 +77,7 @@ def test_workers_are_listed_tested_and_missing_models_say_how_to_get_them(
     page.get_by_role("button", name="Test").first.click()
     expect(page.get_by_text("Answered in")).to_be_visible()
     expect(page.get_by_text("The first draft says")).to_be_visible()
+    expect(page.get_by_role("button", name="Test").first).to_be_enabled()
     expect(page.get_by_text("conductor-studio models fetch smollm2-135m")).to_be_visible()
     page.get_by_role("combobox", name="Pool").click()
     page.get_by_role("option", name="frontier").click()

@@ -29,6 +29,7 @@ def test_price_list() -> None:
     price = price_of(worker())
     assert price is not None
     assert (price.source, price.model) == ("genai-prices", None)
+    assert price.version and price.as_of, "which list, and for which day"
     cost, by = cost_of(worker(), USAGE)
     assert by == price
     assert cost == (1_000 * price.input_usd_per_mtok + 100 * price.output_usd_per_mtok) / 1_000_000

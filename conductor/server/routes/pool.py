@@ -38,12 +38,26 @@ async def pool(studio: Backend, name: str | None = None) -> Response:
 
 
 @router.post("/api/pool/{worker:path}/test", response_model=WorkerTestReply, summary="Test a worker")
-async def test_worker(studio: Backend, worker: str, pool: str | None = None) -> Response:
-    """Makes one tiny real call and times it. The answer never holds the key."""
+async def test_worker(studio: Backend, worker: str, pool: str | None = None, wait: bool = True) -> Response:
+    """Makes one tiny real call and times it, or joins the one under way. The answer never holds the key.
+
+    With `wait=false` it answers at once, with 202; `GET /api/pool/tests` tells what came of it.
+    """
     try:
+        if not wait:
+            return as_json(await studio.begin_worker_test(worker, pool), 202)
         return as_json(await studio.test_worker(worker, pool))
     except KeyError:
         raise not_found("worker", worker, hint="GET /api/pool lists the workers.") from None
+
+
+@router.get("/api/pool/tests", response_model=list[WorkerTestReply], summary="Tests of workers")
+async def worker_tests(studio: Backend, pool: str | None = None) -> Response:
+    """Tests under way, and what the last one of each worker said since the backend started."""
+    try:
+        return as_json_list(await studio.worker_tests(pool))
+    except KeyError:
+        raise not_found("pool", pool or "", hint="GET /api/pool lists the pools.") from None
 
 
 @router.get("/api/examples", response_model=list[ExamplePrompt], summary="Prompts to start from")
