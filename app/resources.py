@@ -112,18 +112,23 @@ def events(run_id: str, until: int) -> tuple[RunEvent, ...]:
 
 
 @contextmanager
-def errors_shown() -> Iterator[None]:
+def errors_shown(retry: str = "") -> Iterator[None]:
     """The one place where an error of the backend ends while the page is drawn. Bugs pass through.
 
-    A backend that does not answer is said once on a page, however many parts of it ask.
+    A backend that does not answer is said once on a page, however many parts of it ask. With ``retry``, a key
+    of its own on the page, a button offers to draw the page anew.
     """
+    is_told = False
     try:
         yield
     except ConnectionFailed:
-        if state.is_first_word_of_outage():
+        if is_told := state.is_first_word_of_outage():
             draw_error(text("door.backend_down", url=door.backend().url), text("door.backend_down_hint"))
     except ConductorError as problem:
+        is_told = True
         draw_error(problem.message, problem.hint)
+    if is_told and retry:
+        st.button(text("door.retry"), key=retry, icon=":material/refresh:")
 
 
 @contextmanager

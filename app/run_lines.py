@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 
 import streamlit as st
@@ -18,10 +19,10 @@ from conductor_client.catalogue import counted, text
 def draw_line(run: RunSummary, change: str = "") -> None:
     """Prompt (a link), status, figures, and the deletion. ``change``: what a fork changed, if known."""
     with st.container(border=True, key=f"line.{run.run_id}", gap="xsmall"):
+        prompt = " ".join(run.prompt.split()) or text("history.no_prompt")
+        head, tail = beginning(prompt)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            prompt = shortened(run.prompt, 140) or text("history.no_prompt")
             draw_badge(run.status)
-            st.page_link("views/studio.py", label=f"**{literal(prompt)}**", query_params={"run": run.run_id})
             st.space("stretch")
             st.button(
                 text("history.delete"),
@@ -31,9 +32,28 @@ def draw_line(run: RunSummary, change: str = "") -> None:
                 on_click=_delete,
                 args=(run.run_id, prompt),
             )
+        st.page_link("views/studio.py", label=f"**{literal(head)}**", query_params={"run": run.run_id})
+        if tail:
+            st.caption(literal(f"… {shortened(tail, 160)}"))
         if run.snippet:
             st.caption(found(run.snippet))
         st.caption(literal(_figures(run, change)))
+
+
+TITLE_WIDTH = 44
+"""Widest title, in half-width characters: a link is cut off where it does not fit into a narrow page."""
+
+
+def beginning(prompt: str) -> tuple[str, str]:
+    """The title of a prompt, cut between words where that is possible and marked, and the rest."""
+    width = 0
+    for place, character in enumerate(prompt):
+        width += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if width > TITLE_WIDTH:
+            space = prompt.rfind(" ", place // 2, place)
+            end = place if space < 0 else space
+            return f"{prompt[:end]}…", prompt[end:].strip()
+    return prompt, ""
 
 
 def changes_of(runs: Sequence[RunSummary]) -> dict[str, str]:

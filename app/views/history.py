@@ -17,7 +17,7 @@ def draw() -> None:
     resources.draw_notices()
     _undo_bar()
     _search()
-    with resources.errors_shown():
+    with resources.errors_shown(retry="history.retry"):
         _runs()
 
 

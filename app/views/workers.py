@@ -18,7 +18,7 @@ def draw() -> None:
     """Problems of the pool file, what is missing, the workers, how to add one, files of the local models."""
     st.title(text("workers.title"), anchor=False)
     resources.draw_notices()
-    with resources.errors_shown():
+    with resources.errors_shown(retry="workers.retry"):
         pool = _pool()
         _problems(pool.problems)
         worker_rows.draw_gaps(pool)

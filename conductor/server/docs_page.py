@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -18,43 +18,73 @@ DESCRIPTION = (
 )
 METHODS = ("get", "post", "put", "patch", "delete")
 _STYLE = """
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
-details { border: 1px solid color-mix(in srgb, currentcolor 25%, transparent); border-radius: 6px }
-details { margin: .4rem 0; padding: .3rem .7rem }
-summary { cursor: pointer } code, pre { font: .85rem/1.45 ui-monospace, monospace } pre { overflow: auto }
-.method { display: inline-block; min-width: 4.5rem; font-weight: 700 }
-table { border-collapse: collapse } section > h2 { margin-top: 2rem }
-td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0 }
+:root { color-scheme: light dark; --paper: #fdfcfa; --room: #f4f2ed; --ink: #23272f; --soft: #5f5e5a }
+:root { --line: #e2ded5; --teal: #1f6b66; --code: #f6f4ef }
+@media (prefers-color-scheme: dark) {
+  :root { --paper: #101316; --room: #191d22; --ink: #e4e2dc; --soft: #aeb1b8; --line: #2e343c }
+  :root { --teal: #7cc4bd; --code: #171b20 }
+}
+body { max-width: 62rem; margin: 2.5rem auto 5rem; padding: 0 1.25rem; overflow-wrap: anywhere }
+body { background: var(--paper); color: var(--ink); font: 15px/1.55 system-ui, sans-serif }
+h1, h2 { font-family: ui-serif, Georgia, serif; font-weight: 600; line-height: 1.25 }
+h1 { font-size: 1.9rem; margin: 0 0 .6rem } h1 small { color: var(--soft); font-size: 1rem }
+section > h2 { font-size: 1.25rem; margin: 2.4rem 0 .7rem } a { color: var(--teal); text-decoration: none }
+a:hover { text-decoration: underline }
+a:focus-visible, summary:focus-visible { outline: 2px solid var(--teal) }
+nav { display: flex; flex-wrap: wrap; gap: .3rem 1.1rem }
+nav { padding: .7rem 0; border-block: 1px solid var(--line) }
+details { border: 1px solid var(--line); border-radius: .6rem; margin: .45rem 0; padding: .5rem .9rem }
+details[open] { background: var(--room) } details[open] > summary { margin-bottom: .5rem }
+summary { cursor: pointer; border-radius: .3rem } summary span:last-child { color: var(--soft) }
+code, pre { font: .86rem/1.45 ui-monospace, monospace; background: var(--code); border-radius: .25rem }
+code { padding: .05rem .25rem } pre { overflow: auto }
+.method { display: inline-block; min-width: 4.2rem; font-weight: 700; color: var(--teal); font-size: .85rem }
+table { border-collapse: collapse; width: 100%; font-size: .93rem }
+tr + tr { border-top: 1px solid var(--line) }
+td { text-align: left; vertical-align: top; padding: .35rem .9rem .35rem 0 } small { color: var(--soft) }
+@media (max-width: 40rem) { tr, td { display: block; padding: .1rem 0 } tr { padding: .4rem 0 } }
 """
 
 
 def page(document: Mapping[str, Any]) -> Response:
     """The page for this document."""
     info = document["info"]
-    body = "".join(_groups(document))
+    groups = _groups(document)
+    headings = [*groups, text("door.docs_models")]
+    body = "".join(
+        f'<section><h2 id="{_anchor(name)}">{escape(name)}</h2>{"".join(operations)}</section>'
+        for name, operations in groups.items()
+    )
     models = "".join(
         _model(name, schema) for name, schema in sorted(document["components"]["schemas"].items())
     )
     html = f"""<!doctype html><html lang=en><meta charset=utf-8>
-<meta name=viewport content="width=device-width">
+<meta name=viewport content="width=device-width, initial-scale=1">
 <title>{escape(text("door.docs_title"))}</title><style>{_STYLE}</style>
-<h1>{escape(info["title"])} {escape(info["version"])}</h1><p>{_prose(info["description"])}</p>
-<p><a href="/api/openapi.json">openapi.json</a></p>{body}
-<section><h2>{escape(text("door.docs_models"))}</h2>{models}</section></html>"""
+<h1>{escape(info["title"])} <small>{escape(info["version"])}</small></h1><p>{_prose(info["description"])}</p>
+<nav>{"".join(map(_link, headings))}<a href="/api/openapi.json">openapi.json</a></nav>{body}
+<section><h2 id="{_anchor(headings[-1])}">{escape(headings[-1])}</h2>{models}</section></html>"""
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
     return HTMLResponse(html, headers={"Content-Security-Policy": policy})
 
 
-def _groups(document: Mapping[str, Any]) -> Iterator[str]:
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^a-z]+", "-", heading.lower())
+
+
+def _link(heading: str) -> str:
+    return f'<a href="#{_anchor(heading)}">{escape(heading)}</a>'
+
+
+def _groups(document: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Each group's operations, in the order of the document."""
     groups: dict[str, list[str]] = {}
     for path, methods in document["paths"].items():
         for method in METHODS:
             if method in methods:
                 operation = methods[method]
                 groups.setdefault(operation["tags"][0], []).append(_operation(path, method, operation))
-    for name, operations in groups.items():
-        yield f"<section><h2>{escape(name)}</h2>{''.join(operations)}</section>"
+    return groups
 
 
 def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
@@ -70,7 +100,7 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
     parts.append(f"<p>{escape(text('door.docs_answers'))} {answers}</p>")
     return (
         f'<details><summary><span class="method">{method.upper()}</span> <code>{escape(path)}</code> '
-        f"{escape(operation.get('summary', ''))}</summary>{''.join(parts)}</details>"
+        f"<span>{escape(operation.get('summary', ''))}</span></summary>{''.join(parts)}</details>"
     )
 
 

@@ -88,6 +88,31 @@ def test_the_offer_to_undo_ends(page: Page, backend: Backend, monkeypatch: pytes
     assert "Undo" not in texts(at)
 
 
+def test_a_backend_that_is_away_is_told_and_asked_again(page: Page, backend: Backend) -> None:
+    with_runs(backend, 1)
+    backend.is_down = True
+    at = page("history")
+    assert len(at.error) == 1 and "does not answer" in at.error[0].value
+    backend.is_down = False
+    at.button(key="history.retry").click().run()
+    assert not at.error and "Prompt number 1" in texts(at)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title", "rest"),
+    [
+        ("Short", "Short", ""),
+        ("word " * 20, "word word word word word word word word…", "word " * 12),
+        ("x" * 50, "x" * 44 + "…", "x" * 6),
+        ("鷺" * 30, "鷺" * 22 + "…", "鷺" * 8),
+    ],
+)
+def test_a_title_fits_a_narrow_page(prompt: str, title: str, rest: str) -> None:
+    from app.run_lines import beginning
+
+    assert beginning(prompt.strip()) == (title, rest.strip())
+
+
 def test_found_words_are_bold_and_the_rest_is_only_text() -> None:
     from app.run_lines import found
 
