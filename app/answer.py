@@ -7,6 +7,7 @@ from typing import Literal
 import streamlit as st
 
 from app import commands
+from app.edit_words import step_names
 from app.figures import size
 from app.markdown import literal, sanitised
 from components.copy_button import copy_button
@@ -33,19 +34,23 @@ def draw(run: RunState) -> None:
     with st.container(border=True, key="answer"):
         is_raw = _head(run)
         _body(run.final_output, is_raw=is_raw)
-        st.chat_input(
-            text("studio.follow_up"),
-            key="studio.follow_up",
-            on_submit=commands.ask_follow_up,
-            args=(run, "studio.follow_up"),
-        )
+        if run.status == "succeeded":
+            st.chat_input(
+                text("studio.follow_up"),
+                key="studio.follow_up",
+                on_submit=commands.ask_follow_up,
+                args=(run, "studio.follow_up"),
+            )
     if run.messages:
         _conversation(run)
 
 
 def _problem(run: RunState) -> None:
     if run.status == "cancelled":
-        st.info(text("studio.was_stopped"), icon=":material/stop_circle:")
+        stopped = [step_id for step_id, step in run.steps.items() if step.status == "cancelled"]
+        where = step_names(run.workflow, stopped) if run.workflow and stopped else ""
+        said = text("studio.was_stopped_in", steps=where) if where else text("studio.was_stopped")
+        st.info(said, icon=":material/stop_circle:")
     elif run.error is not None and run.status == "failed":
         draw_step_error(run.error)
 
@@ -59,7 +64,7 @@ def draw_step_error(error: StepError) -> None:
 def _head(run: RunState) -> bool:
     """The title line; returns whether the raw text is wanted."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"##### {text('studio.answer')}", width="content", anchors=False)
+        st.markdown(f"##### {literal(_title(run))}", width="content", anchors=False)
         if run.status == "failed":
             st.badge(text("studio.of_failed_run"), icon=":material/warning:", color="red")
         elif run.partial:
@@ -68,6 +73,17 @@ def _head(run: RunState) -> bool:
         chosen = choose_form(key="studio.answer_form", first="drawn")
         draw_copy(run.final_output or "", key="answer.copy", label=text("studio.copy_answer"))
     return chosen == "raw"
+
+
+def _title(run: RunState) -> str:
+    """ "Answer" for a run that ended well; else whose text it is, so that it does not pass for one."""
+    if run.status == "succeeded":
+        return text("studio.answer")
+    for step in reversed(run.workflow.steps if run.workflow else ()):
+        known = run.steps.get(step.step_id)
+        if known is not None and run.final_output in (known.output, known.partial_text):
+            return text("studio.text_of_step", n=step.position + 1, worker=known.worker or step.worker)
+    return text("studio.text_kept")
 
 
 def choose_form(*, key: str, first: Literal["drawn", "raw"]) -> str:

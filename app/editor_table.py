@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import drafting, resources, state
-from app.table_edits import Row, edits_between, rows_of
+from app.table_edits import Row, edits_between, rows_of, typed
 from conductor_client.catalogue import text
 from conductor_client.errors import InvalidEdit
 from conductor_client.pool import WorkerInfo
@@ -27,7 +27,7 @@ def draw(*, source: str, base: Workflow, workflow: Workflow, workers: Sequence[W
     key = f"table.{workflow.workflow_id}"
     rows = rows_of(workflow)
     st.caption(text("edit.table_help"))
-    edited = st.data_editor(
+    st.data_editor(
         [_cells(row) for row in rows],
         key=key,
         num_rows="dynamic",
@@ -42,7 +42,7 @@ def draw(*, source: str, base: Workflow, workflow: Workflow, workers: Sequence[W
         key=f"{key}.apply",
         icon=":material/table_edit:",
         on_click=_apply,
-        args=(source, base, workflow, _rows(edited)),
+        args=(source, base, workflow, key),
     )
 
 
@@ -76,9 +76,12 @@ def _columns(workflow: Workflow, workers: Sequence[WorkerInfo]) -> dict[str, Any
     }
 
 
-def _rows(edited: Any) -> tuple[Row, ...]:
-    """The rows of the table as it stands; Streamlit gives back a list of the same kind that it was given."""
-    return tuple(_row(cells) for cells in edited)
+def _rows(workflow: Workflow, key: str) -> tuple[Row, ...]:
+    """The rows as they stand at the click, with a cell that was left by that very click.
+
+    What the table returned when it was drawn would lack it.
+    """
+    return tuple(_row(cells) for cells in typed([_cells(row) for row in rows_of(workflow)], state.value(key)))
 
 
 def _row(cells: Mapping[str, Any]) -> Row:
@@ -92,9 +95,9 @@ def _row(cells: Mapping[str, Any]) -> Row:
     )
 
 
-def _apply(source: str, base: Workflow, workflow: Workflow, rows: tuple[Row, ...]) -> None:
+def _apply(source: str, base: Workflow, workflow: Workflow, key: str) -> None:
     try:
-        edits = edits_between(workflow, rows)
+        edits = edits_between(workflow, _rows(workflow, key))
     except InvalidEdit as problem:
         state.tell("error", problem.message, problem.hint, place=PLACE)
         return

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from conductor_client.catalogue import counted, text
-from conductor_client.run_state import GIVEN
+from conductor_client.run_state import GIVEN, RunState
+from conductor_client.step_state import StepState
 from conductor_client.usage import Usage
 
 
@@ -36,6 +37,26 @@ def usd(amount: Decimal | None, *, is_complete: bool = True) -> str:
         return f"{sign}${amount:,.{3 if amount < 1 else 2}f}"
     digits = max(4, 2 - amount.adjusted() - 1)
     return f"{sign}${amount:.{digits}f}"
+
+
+def step_cost(step: StepState) -> str:
+    """What a step cost; else "unpriced" when its worker has no price, "unknown" when it has one."""
+    if step.cost_usd is None and not _is_unpriced(step):
+        return text("common.unknown")
+    return usd(step.cost_usd)
+
+
+def run_cost(run: RunState) -> str:
+    """Workers and conductor together. With nothing known, "unpriced" only when no step has a price."""
+    total = run.cost_usd + run.orchestration_cost_usd
+    without = [step for step in run.steps.values() if step.attempts and step.cost_usd is None]
+    if total == 0 and not run.complete.cost and not all(map(_is_unpriced, without)):
+        return text("common.unknown")
+    return usd(total, is_complete=run.complete.cost)
+
+
+def _is_unpriced(step: StepState) -> bool:
+    return step.status == "succeeded" and step.price is None
 
 
 def seconds(amount: float | None) -> str:

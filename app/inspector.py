@@ -11,7 +11,7 @@ from app import edit_form, state
 from app.answer import MOST_SHOWN, choose_form, draw_step_error, draw_text
 from app.draft import Draft
 from app.edit_words import step_names
-from app.figures import clock, seconds, tokens, usd
+from app.figures import clock, seconds, step_cost, tokens
 from app.markdown import literal, sanitised
 from conductor_client.catalogue import text
 from conductor_client.pool import WorkerInfo
@@ -20,6 +20,8 @@ from conductor_client.step_state import Attempt, StepState
 from conductor_client.workflow import Step, Workflow
 
 SECTIONS = ("edit", "saw", "output", "usage", "attempts")
+MOST_NAMED = 8
+"""Steps above which the picker holds bare numbers, so that it stays two lines high."""
 STEP_LOOKS = {
     "waiting": (":material/schedule:", "gray"),
     "running": (":material/progress_activity:", "blue"),
@@ -98,7 +100,11 @@ def _chosen(workflow: Workflow) -> Step | None:
 
 def _picker(workflow: Workflow, chosen: Step | None) -> None:
     """The way to a step without the graph: the keyboard's and the narrow screen's."""
-    names = {step.step_id: text("common.step_n", n=step.position + 1) for step in workflow.steps}
+    is_short = len(workflow.steps) > MOST_NAMED
+    names = {
+        step.step_id: str(step.position + 1) if is_short else text("common.step_n", n=step.position + 1)
+        for step in workflow.steps
+    }
     state.put("inspector.step", chosen.step_id if chosen else None)
     st.pills(
         text("studio.inspector_step"),
@@ -182,7 +188,7 @@ def _usage(known: StepState) -> None:
         (text("studio.usage_cached"), tokens(usage.cached_input_tokens if usage else None)),
         (text("studio.usage_output"), tokens(usage.output_tokens if usage else None)),
         (text("studio.usage_reasoning"), tokens(usage.reasoning_tokens if usage else None)),
-        (text("studio.usage_cost"), usd(known.cost_usd)),
+        (text("studio.usage_cost"), step_cost(known)),
         (text("studio.usage_served"), known.served_model or text("common.unknown")),
     ]
     if known.price is not None:

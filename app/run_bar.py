@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import commands, drafting, library, resources, workflow_shelf
 from app.answer import draw_copy
-from app.figures import ago, conductor_name, seconds, total_tokens, usd
+from app.figures import ago, conductor_name, run_cost, seconds, total_tokens
 from app.markdown import literal
 from conductor_client.catalogue import counted, text
 from conductor_client.run_state import RunState
@@ -73,10 +73,12 @@ def _caption(run: RunState) -> str:
     return " · ".join(parts)
 
 
-def draw_totals(run: RunState) -> None:
+def draw_totals(run: RunState, *, has_draft: bool) -> None:
     """What the run took. Sums with a gap say "≥"; the conductor's own tokens stand apart."""
     if not run.has_ended:
         return
+    if has_draft:
+        st.caption(text("studio.totals_before_draft"))
     calls = sum(len([each for each in step.attempts if each.started_at]) for step in run.steps.values())
     figures = [
         ("studio.total_calls", f"{calls:,}", None),
@@ -92,7 +94,7 @@ def draw_totals(run: RunState) -> None:
         ),
         (
             "studio.total_cost",
-            usd(run.cost_usd + run.orchestration_cost_usd, is_complete=run.complete.cost),
+            run_cost(run),
             "studio.total_cost_help",
         ),
         ("studio.total_wall", seconds(run.wall_s), "studio.total_wall_help"),

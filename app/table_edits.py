@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from conductor_client.catalogue import text
 from conductor_client.edits import AddStep, Edit, MoveStep, RemoveStep, SetAccess, SetInstruction, SetWorker
@@ -39,6 +40,16 @@ def rows_of(workflow: Workflow) -> tuple[Row, ...]:
         )
         for step in workflow.steps
     )
+
+
+def typed(cells: Sequence[Mapping[str, Any]], change: Any) -> list[Mapping[str, Any]]:
+    """The cells with what Streamlit keeps of a person's changes: cells by row, rows added and gone."""
+    if not isinstance(change, Mapping):
+        return list(cells)
+    changed = {int(place): row for place, row in (change.get("edited_rows") or {}).items()}
+    gone = {int(place) for place in change.get("deleted_rows") or ()}
+    kept = [{**row, **changed.get(place, {})} for place, row in enumerate(cells) if place not in gone]
+    return [*kept, *(change.get("added_rows") or ())]
 
 
 def edits_between(workflow: Workflow, rows: Sequence[Row]) -> tuple[Edit, ...]:

@@ -109,7 +109,7 @@ def _draw_run(run_id: str, places: Places) -> None:
     with places.answer, resources.errors_shown():
         answer.draw(run)
     with places.totals:
-        run_bar.draw_totals(run)
+        run_bar.draw_totals(run, has_draft=drafted is not None)
     _draw_around(run, drafted, said, workers, places)
 
 
@@ -161,8 +161,7 @@ def _draw_sketch(sketch: state.Sketch, places: Places) -> None:
     with places.graph:
         graph_panel.draw_sketch(sketch.workflow, drafted=drafted, workers=workers)
     with places.bar, st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.badge(text("studio.not_run"), icon=":material/draft:", color="gray")
-        st.caption(literal(sketch.title), width="content")
+        st.caption(f":material/draft: {literal(sketch.title)}", width="content")
         if sketch.plan is not None and sketch.plan.estimate is not None and drafted is None:
             edit_bar.draw_estimate(sketch.plan.estimate)
     with places.edit_bar:

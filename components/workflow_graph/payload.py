@@ -162,6 +162,7 @@ def _step(step: StepState) -> Json:
         "partial": cut(step.partial_text) if step.partial_text else None,
         "tokens": _step_tokens(step),
         "cost_usd": _money(step.cost_usd),
+        "priced": step.price is not None,
         "seconds": step.duration_s,
         "error": _error(step.error),
         "cause": step.cause,

@@ -237,7 +237,7 @@ def test_stop_cancels_and_keeps_the_text(page: Page, backend: Backend) -> None:
     at.button(key="run.stop").click().run()
     backend.ended(run_id)
     at.run()
-    assert "This run was stopped." in texts(at)
+    assert "This run was stopped. Unfinished: Step 1." in texts(at)
     selected(at, "s1", "output")
     assert "so " in [code.value for code in at.code]
     assert "Partial" in texts(at)
@@ -257,7 +257,7 @@ def test_a_live_connection_that_cannot_be_made_is_replaced_by_asking(page: Page,
     backend.asked.clear()
     at.run()
     assert backend.count(f"GET /api/runs/{opened(at)}/events") == 1
-    assert "This run was stopped." in texts(at)
+    assert "This run was stopped. Unfinished: Step 1." in texts(at)
 
 
 def test_a_run_that_vanished_while_it_was_shown_is_told(page: Page, backend: Backend) -> None:

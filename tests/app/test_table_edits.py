@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.table_edits import Row, edits_between, rows_of
+from app.table_edits import Row, edits_between, rows_of, typed
 from conductor_client.edits import apply_edits
 from conductor_client.errors import InvalidEdit
 from conductor_client.workflow import Workflow, workflow_of
@@ -114,3 +114,14 @@ def test_any_sound_table_is_reached_by_its_edits(change: tuple[Workflow, list[Ro
     places = {row.number: place for place, row in enumerate(rows) if row.number is not None}
     wanted = [(row.worker, row.instruction, tuple(sorted(places[seen] for seen in row.sees))) for row in rows]
     assert applied(workflow, rows) == wanted
+
+
+def test_what_was_typed_in_the_moment_of_the_click_is_in_the_rows() -> None:
+    cells = [{"number": 1, "worker": "a"}, {"number": 2, "worker": "b"}, {"number": 3, "worker": "c"}]
+    change = {"edited_rows": {0: {"worker": "z"}}, "deleted_rows": [1], "added_rows": [{"worker": "new"}]}
+    assert typed(cells, change) == [
+        {"number": 1, "worker": "z"},
+        {"number": 3, "worker": "c"},
+        {"worker": "new"},
+    ]
+    assert typed(cells, None) == cells

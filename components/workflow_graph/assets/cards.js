@@ -134,9 +134,12 @@ function footOf(step, state, status, { labels, live }) {
     return tokens === null ? ["$0"] : [sayCount(labels, "tokens_then", tokens), "$0"];
   }
   const tokens = tokenWords(state.tokens, labels), cost = dollars(state.cost_usd);
-  if (tokens === null && cost === null) return [say(labels, "both_unknown")];
-  return [tokens ?? say(labels, "tokens_unknown"), cost ?? say(labels, "cost_unknown")];
+  if (tokens === null && cost === null && !isUnpriced(state)) return [say(labels, "both_unknown")];
+  return [tokens ?? say(labels, "tokens_unknown"), cost ?? say(labels, isUnpriced(state) ? "unpriced" : "cost_unknown")];
 }
+
+/** Whether a missing cost is for want of a price: then it is no gap in what is known. Twin of app/figures.py. */
+const isUnpriced = (state) => state.status === "succeeded" && !state.priced;
 
 function tokenWords(tokens, labels) {
   const known = total(tokens);
@@ -165,17 +168,19 @@ export function runFacts(store) {
     const times = isTold ? ` (${say(labels, "step_times", { longest: duration(longest), chained: duration(chained) })})` : "";
     facts.push((store.hasEnded ? duration : ticking)(Math.max(0, wall)) + times);
   }
-  return store.hasEnded ? [...facts, ...spendings(totals, labels)] : facts;
+  return store.hasEnded ? [...facts, ...spendings(view, labels)] : facts;
 }
 
 /** Tokens and money of a finished run, planning included; "≥" when a part is unknown. */
-function spendings({ tokens, plan_tokens: planTokens, cost_usd: cost, plan_cost_usd: planCost, complete }, labels) {
+function spendings({ totals, steps }, labels) {
+  const { tokens, plan_tokens: planTokens, cost_usd: cost, plan_cost_usd: planCost, complete } = totals;
+  const without = Object.values(steps).filter((step) => step.attempts.length && step.cost_usd === null);
   const known = sum(total(tokens), total(planTokens)) ?? (complete.usage ? 0 : null);
   const usd = Number(cost) + Number(planCost);
   const atLeast = (isComplete, text) => (isComplete ? text : `≥\u00a0${text}`);
   return [
     known === null ? say(labels, "tokens_unknown") : atLeast(complete.usage, sayCount(labels, "tokens", known)),
-    complete.cost || usd > 0 ? atLeast(complete.cost, dollars(usd)) : say(labels, "cost_unknown"),
+    complete.cost || usd > 0 ? atLeast(complete.cost, dollars(usd)) : say(labels, without.every(isUnpriced) ? "unpriced" : "cost_unknown"),
   ];
 }
 
