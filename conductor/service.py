@@ -24,7 +24,8 @@ from conductor.runs.asking import Asking, invalid, not_found, refusal, workflow_
 from conductor.runs.drafts import Draft
 from conductor.runs.limits import Budget, DayBudget, LimitReached
 from conductor.runs.live import Hub, Item
-from conductor.runs.plan_run import PlanCalls, PlanRun, make_plan
+from conductor.runs.plan_calls import PlanCalls, make_plan
+from conductor.runs.plan_run import PlanRun
 from conductor.runs.runner import Runner
 from conductor.runs.terms import frozen_workers
 from conductor.runs.tryout import try_worker

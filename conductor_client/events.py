@@ -106,9 +106,14 @@ class PlanCreated(_Event):
 
 
 class PlanFailed(_Event):
+    """No plan came of it. ``usage`` and ``cost_usd``: of the calls that no rejected plan has told."""
+
     kind: Literal["plan_failed"] = "plan_failed"
     error: StepError
     partial_text: str = ""
+    reasoning: str = ""
+    usage: Usage | None = None
+    cost_usd: Decimal | None = None
     round: int = 1
 
 

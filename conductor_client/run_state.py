@@ -66,6 +66,15 @@ class RunState(Value):
     workflow: Workflow | None = None
     plan: Plan | None = None
     rejected: tuple[PlanRejected, ...] = ()
+    failed_plans: tuple[PlanFailed, ...] = ()
+    plan_text: str = ""
+    """What the conductor had written when its planning was stopped, failed or rejected."""
+    plan_reasoning: str = ""
+    """What it had thought by then, when it tells that apart."""
+    planning_round: int | None = None
+    """The round that is being planned; ``None`` while nothing is."""
+    lost_plans: int = 0
+    """Plannings that a process left unfinished: nobody told what they used."""
     steps: Mapping[str, StepState] = Field(default_factory=dict)
     final_output: str | None = None
     usage: Usage = Usage()
@@ -144,13 +153,26 @@ def _changes(state: RunState, event: RunEvent) -> dict[str, Any]:
         case RunStarted():
             return {"started_at": event.at, "status": "running" if state.workflow else "planning"}
         case PlanStarted():
-            return {"status": "planning", "plan_started_at": state.plan_started_at or event.at}
+            return {
+                "status": "planning",
+                "plan_started_at": state.plan_started_at or event.at,
+                "plan_text": "",
+                "plan_reasoning": "",
+                "lost_plans": state.lost_plans + (state.planning_round is not None),
+                "planning_round": event.round,
+            }
         case PlanRejected():
-            return {"rejected": (*state.rejected, event)}
+            return {"rejected": (*state.rejected, event), "plan_text": event.raw_text}
         case PlanCreated():
             return _planned(state, event)
         case PlanFailed():
-            return {"error": event.error}
+            return {
+                "error": event.error,
+                "failed_plans": (*state.failed_plans, event),
+                "plan_text": event.partial_text or state.plan_text,
+                "plan_reasoning": event.reasoning,
+                "planning_round": None,
+            }
         case RoundStarted():
             return _round(state, event)
         case RunResumed():
@@ -205,6 +227,9 @@ def _planned(state: RunState, event: PlanCreated) -> dict[str, Any]:
         "rounds": (*others, this),
         "planned_at": event.at,
         "status": "running",
+        "plan_text": "",
+        "plan_reasoning": "",
+        "planning_round": None,
     }
     if plan.workflow is not None:
         fresh = {
@@ -247,13 +272,14 @@ def _totals(state: RunState) -> dict[str, Any]:
     ended = [step for step in called if step.finished_at is not None and step.attempts]
     usage, usage_known = sum_usage(attempt.usage for step in ended for attempt in sent_attempts(step))
     cost, cost_known = sum_cost(attempt.cost_usd for step in ended for attempt in sent_attempts(step))
-    planned: list[Plan | PlanRejected] = [each.plan for each in state.rounds if each.plan is not None]
+    planned: list[Plan | PlanRejected | PlanFailed] = [each.plan for each in state.rounds if each.plan]
     covered = {each.round for each in state.rounds if each.plan is not None}
     planned += [each for each in state.rejected if each.round not in covered]
+    planned += state.failed_plans
     plan_usage, plan_usage_known = sum_usage(part.usage for part in planned)
     plan_cost, plan_cost_known = sum_cost(part.cost_usd for part in planned)
-    if state.has_ended and state.plan_started_at is not None and state.planned_at is None:
-        plan_usage_known = plan_cost_known = False  # nobody told what the call that was cut short has used
+    if state.lost_plans or (state.has_ended and state.planning_round is not None):
+        plan_usage_known = plan_cost_known = False
     changes: dict[str, Any] = {
         "usage": usage,
         "cost_usd": cost,

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from conductor_client.errors import StepError
-from conductor_client.events import PlanRejected, RunEvent
+from conductor_client.events import PlanFailed, PlanRejected, RunEvent
 from conductor_client.plan import Plan
 from conductor_client.pool import WorkerInfo
 from conductor_client.run_state import RunState
@@ -146,6 +146,10 @@ def view_of(state: RunState) -> Json:
         "resumed": state.resumed,
         "rounds": [{"round": each.round, "plan": _spent_on(each.plan)} for each in state.rounds],
         "rejected": [{"round": each.round, **(_spent_on(each) or {})} for each in state.rejected],
+        "failed_plans": [_spent_on(each) for each in state.failed_plans],
+        "plan_text": cut(state.plan_text) if state.plan_text else None,
+        "planning_round": state.planning_round,
+        "lost_plans": state.lost_plans,
         "partial": state.partial,
         "wall_s": state.wall_s,
         "totals": _totals(state),
@@ -237,7 +241,7 @@ def _plan(plan: Plan | None) -> Json | None:
     return {"conductor": plan.conductor, "fallback": fallback, "decision": plan.decision}
 
 
-def _spent_on(part: Plan | PlanRejected | None) -> Json | None:
+def _spent_on(part: Plan | PlanRejected | PlanFailed | None) -> Json | None:
     return None if part is None else {"usage": _usage(part.usage), "cost_usd": _money(part.cost_usd)}
 
 

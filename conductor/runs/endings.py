@@ -14,7 +14,6 @@ from conductor.runs.steps import Steps
 from conductor.runs.work import Work
 from conductor_client.errors import StepError
 from conductor_client.events import (
-    PlanFailed,
     RunCancelled,
     RunFailed,
     RunFinished,
@@ -122,8 +121,7 @@ async def _fail(work: Work, error: StepError) -> None:
 
 def _end_planning(work: Work, error: StepError) -> None:
     if work.planning is not None:
-        text = work.planning.text()
-        work.journal.post(PlanFailed(run_id=work.run_id, error=error, partial_text=text))
+        work.journal.post(work.planning.failed(work.run_id, error))
         work.planning = None
 
 

@@ -17,9 +17,9 @@ from conductor.runs.retry import RetryPolicy
 from conductor.runs.terms import Terms
 from conductor.store import Store, StoredResult
 from conductor_client.errors import StepError
-from conductor_client.events import RunCreated
+from conductor_client.events import PlanFailed, RunCreated
 from conductor_client.run_state import RunState
-from conductor_client.usage import Price, Usage
+from conductor_client.usage import Price, Usage, sum_cost, sum_usage
 from conductor_client.workflow import Message, Step, Workflow
 
 
@@ -66,6 +66,32 @@ class UnderWay:
         return self.saved if channel == "output" else ""
 
 
+NOTHING_USED = Usage(input_tokens=0, output_tokens=0)
+
+
+@dataclass
+class Planning:
+    """The conductor at work: what it writes now, and what its calls took that no event has told yet."""
+
+    round: int = 1
+    draft: Draft | None = None
+    untold: list[tuple[Usage | None, Decimal | None]] = field(default_factory=list)
+
+    def failed(self, run_id: str, error: StepError, text: str | None = None) -> PlanFailed:
+        """The last event of a planning without a plan; ``text`` where it is not the draft's."""
+        usage, is_usage_known = sum_usage([NOTHING_USED, *(usage for usage, _ in self.untold)])
+        cost, is_cost_known = sum_cost(cost for _, cost in self.untold)
+        return PlanFailed(
+            run_id=run_id,
+            round=self.round,
+            error=error,
+            partial_text=text if text is not None else self.draft.text() if self.draft else "",
+            reasoning=self.draft.text("reasoning") if self.draft else "",
+            usage=usage if is_usage_known else None,
+            cost_usd=cost if is_cost_known else None,
+        )
+
+
 @dataclass
 class Work:
     """One run in execution. ``before``: its state when this process took it up."""
@@ -83,8 +109,8 @@ class Work:
     """Steps whose last event has been handed in: nothing more may be said about them."""
     partial_texts: dict[str, str] = field(default_factory=dict)
     """Text of steps that did not end well, by step id."""
-    planning: Draft | None = None
-    """What the conductor writes, while it does."""
+    planning: Planning | None = None
+    """The conductor at work, while it is."""
     keeping: list[asyncio.Task[None]] = field(default_factory=list)
     """Answers on their way to where they are found by key; the run is not done before they are there."""
     is_over: bool = False

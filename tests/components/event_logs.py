@@ -99,11 +99,17 @@ class LogWriter:
             if is_planned or number > 1:
                 yield ev.PlanStarted(conductor="local", round=number, **self.stamp())
                 if self.chance.random() < 0.3:
+                    said = self.chance.choice(TEXTS)
                     yield ev.PlanRejected(
-                        attempt=1, raw_text="?", round=number, **self.spent(), **self.stamp()
+                        attempt=1, raw_text=said, round=number, **self.spent(), **self.stamp()
                     )
                 if self.chance.random() < 0.05:
-                    yield ev.PlanFailed(error=self.error(), round=number, **self.stamp())
+                    yield ev.RunResumed(**self.stamp())
+                    yield ev.PlanStarted(conductor="local", round=number, **self.stamp())
+                if self.chance.random() < 0.1:
+                    said = self.chance.choice(TEXTS)
+                    spent = {"partial_text": said, "round": number, **self.spent()}
+                    yield ev.PlanFailed(error=self.error(), **spent, **self.stamp())
                     break
                 plan = self.plan("keep" if number > 1 and self.chance.random() < 0.4 else "new")
                 yield ev.PlanCreated(plan=plan, round=number, **self.stamp())

@@ -148,6 +148,7 @@ async def test_the_conductors_text_is_shown_as_it_comes_and_stop_keeps_it(studio
     assert state.status == "cancelled" and state.workflow is None
     failed = next(event for event in await studio.events(run_id) if event.kind == "plan_failed")
     assert failed.partial_text.startswith("I think") and failed.error.kind == "interrupted"  # type: ignore[union-attr]
+    assert state.plan_text == failed.partial_text  # type: ignore[union-attr]
     assert state.error is None  # a stop is none
     assert state.complete.usage is False  # what the conductor has used by then is unknown, not 0
 

@@ -12,7 +12,8 @@ export function emptyView(runId = null) {
   return {
     run_id: runId, seq: 0, status: "queued", workflow: null, steps: {}, error: null, plan: null, conductor: "",
     created_at: null, started_at: null, finished_at: null, plan_started_at: null, planned_at: null,
-    round: 1, resumed: 0, rounds: [], rejected: [], partial: false, wall_s: null, totals: totals(null),
+    round: 1, resumed: 0, rounds: [], rejected: [], failed_plans: [], plan_text: null, planning_round: null, lost_plans: 0,
+    partial: false, wall_s: null, totals: totals(null),
   };
 }
 
@@ -49,11 +50,15 @@ const RULES = {
     return [];
   },
   plan_started(view, event) {
-    Object.assign(view, { status: "planning", plan_started_at: view.plan_started_at ?? event.at });
+    if (view.planning_round !== null) view.lost_plans += 1;
+    Object.assign(view, {
+      status: "planning", plan_started_at: view.plan_started_at ?? event.at, plan_text: null, planning_round: event.round,
+    });
     return [];
   },
   plan_rejected(view, event) {
     view.rejected = [...view.rejected, { round: event.round, ...spentOn(event) }];
+    view.plan_text = cutOrNull(event.raw_text);
     return [];
   },
   plan_created(view, event) {
@@ -61,13 +66,17 @@ const RULES = {
     view.rounds = view.rounds.filter((each) => each.round !== event.round);
     view.rounds.push({ round: event.round, plan: spentOn(event.plan) });
     Object.assign(view, { plan: planOf(event.plan), planned_at: event.at, status: "running", round: lastRound(view) });
+    Object.assign(view, { plan_text: null, planning_round: null });
     if (!workflow) return [];
     view.workflow = workflow;
     for (const step of workflow.steps) view.steps[step.step_id] = waiting(step.worker, event.round);
     return workflow.steps.map((step) => step.step_id);
   },
   plan_failed(view, event) {
-    view.error = errorOf(event.error);
+    view.failed_plans = [...view.failed_plans, spentOn(event)];
+    Object.assign(view, {
+      error: errorOf(event.error), plan_text: cutOrNull(event.partial_text) ?? view.plan_text, planning_round: null,
+    });
     return [];
   },
   round_started(view, event) {

@@ -56,10 +56,12 @@ export function totals(view) {
   const covered = new Set(view?.rounds.filter((each) => each.plan).map((each) => each.round));
   const plans = (view?.rounds ?? []).map((each) => each.plan).filter(Boolean);
   for (const each of view?.rejected ?? []) if (!covered.has(each.round)) plans.push(each);
+  plans.push(...(view?.failed_plans ?? []));
   const usage = addTokens(calls.map((each) => each.usage)), cost = addCosts(calls.map((each) => each.cost_usd));
   const planUsage = addTokens(plans.map((each) => each.usage)), planCost = addCosts(plans.map((each) => each.cost_usd));
-  // Nobody told what a planning call that was cut short has used.
-  if (view?.finished_at && view.plan_started_at && !view.planned_at) planUsage.complete = planCost.complete = false;
+  // Nobody told what a planning that was left unfinished has used.
+  const isCutShort = view?.finished_at && view.planning_round !== null;
+  if (view?.lost_plans || isCutShort) planUsage.complete = planCost.complete = false;
   const seconds = new Map();
   for (const [id, step] of steps) if (step.seconds !== null && !step.reused) seconds.set(id, step.seconds);
   const timed = view?.workflow && seconds.size > 0;
