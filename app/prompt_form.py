@@ -84,7 +84,7 @@ def _controls(pool: PoolView, conductors: Sequence[ConductorInfo]) -> Obstacle |
     )
     if found is not None:
         _obstacle(found)
-    for gap in readiness.gaps(pool, only_keys=True):
+    for gap in readiness.gaps(pool, only_keys=True) if found is None else ():
         said = text("studio.key_missing", missing=gap.missing, workers=readiness.few(gap.workers))
         st.caption(f":orange[:material/key_off:] {literal(said)} {literal(gap.how_to_get)}")
     return found

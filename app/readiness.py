@@ -27,8 +27,8 @@ def obstacle(
 ) -> Obstacle | None:
     """Why nothing can run, or ``None``. With ``is_planned`` the workflow is there and needs no conductor."""
     if not usable(pool, chosen):
-        missing = next((worker for worker in pool.workers if not worker.ready), None)
-        hint = (missing.how_to_get or missing.missing or "") if missing else text("studio.empty_pool_hint")
+        lacking = dict.fromkeys(gap.how_to_get or gap.missing for gap in gaps(pool))
+        hint = " ".join(list(lacking)[:MOST_NAMED]) or text("studio.empty_pool_hint")
         key = "studio.no_chosen_worker" if chosen and usable(pool) else "studio.no_worker"
         return Obstacle(text(key), hint)
     if is_planned:

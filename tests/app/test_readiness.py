@@ -61,3 +61,29 @@ def test_progress_is_a_share_and_never_more_than_all() -> None:
     assert readiness.progress(ModelState(name="m", state="fetching", bytes_done=25, bytes_total=100)) == 0.25
     assert readiness.progress(ModelState(name="m", state="fetching", bytes_done=200, bytes_total=100)) == 1.0
     assert readiness.progress(ModelState(name="m", state="fetching")) == 0.0
+
+
+def test_what_is_missing_is_told_once_with_the_workers_it_keeps_away() -> None:
+    def worker(name: str, variable: str | None) -> WorkerInfo:
+        return WorkerInfo(
+            name=name,
+            provider="openai",
+            model="m",
+            ready=False,
+            missing=f"{variable or 'A file'} is missing.",
+            how_to_get=f"Get {variable or 'it'}.",
+            api_key_env=variable,
+            has_key=None if variable is None else False,
+        )
+
+    pool = PoolView(
+        name="p",
+        workers=(worker("a", "A_KEY"), worker("b", "B_KEY"), worker("c", "A_KEY"), worker("d", None)),
+    )
+    assert [gap.workers for gap in readiness.gaps(pool)] == [("a", "c"), ("b",), ("d",)]
+    assert [gap.missing for gap in readiness.gaps(pool, only_keys=True)] == [
+        "A_KEY is missing.",
+        "B_KEY is missing.",
+    ]
+    said = readiness.obstacle(pool, None)
+    assert said is not None and said.hint == "Get A_KEY. Get B_KEY. Get it.", "every variable, before Run"
