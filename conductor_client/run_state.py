@@ -52,6 +52,8 @@ class Round(Value):
     workflow: Workflow | None = None
     decision: Literal["new", "keep", "rejected"] | None = None
     final_output: str | None = None
+    error: StepError | None = None
+    """Why there is no plan; the answer of the round before stands."""
 
 
 class RunState(Value):
@@ -160,6 +162,7 @@ def _changes(state: RunState, event: RunEvent) -> dict[str, Any]:
                 "plan_reasoning": "",
                 "lost_plans": state.lost_plans + (state.planning_round is not None),
                 "planning_round": event.round,
+                "rounds": _answered(state),
             }
         case PlanRejected():
             return {"rejected": (*state.rejected, event), "plan_text": event.raw_text}
@@ -172,6 +175,7 @@ def _changes(state: RunState, event: RunEvent) -> dict[str, Any]:
                 "plan_text": event.partial_text or state.plan_text,
                 "plan_reasoning": event.reasoning,
                 "planning_round": None,
+                "rounds": _with_failed(state, event),
             }
         case RoundStarted():
             return _round(state, event)
@@ -223,7 +227,7 @@ def _planned(state: RunState, event: PlanCreated) -> dict[str, Any]:
     others = tuple(each for each in state.rounds if each.round != event.round)
     this = Round(round=event.round, plan=plan, workflow=plan.workflow, decision=plan.decision)
     changes: dict[str, Any] = {
-        "plan": plan,
+        "plan": plan if plan.workflow is not None or state.plan is None else state.plan,
         "rounds": (*others, this),
         "planned_at": event.at,
         "status": "running",
@@ -237,6 +241,25 @@ def _planned(state: RunState, event: PlanCreated) -> dict[str, Any]:
         }
         changes |= {"workflow": plan.workflow, "steps": {**state.steps, **fresh}}
     return changes
+
+
+def _answered(state: RunState) -> tuple[Round, ...]:
+    """The rounds, when another begins to be planned: the last one has given its answer."""
+    if not state.rounds or state.rounds[-1].workflow is None:
+        return state.rounds
+    last = state.rounds[-1]
+    assert last.workflow is not None
+    step = state.steps.get(last.workflow.final_step.step_id)
+    answer = step.output if step is not None else None
+    return (*state.rounds[:-1], last.model_copy(update={"final_output": answer}))
+
+
+def _with_failed(state: RunState, event: PlanFailed) -> tuple[Round, ...]:
+    """A round of which no plan came. A first one is none: the run has failed."""
+    if event.round == 1:
+        return state.rounds
+    others = tuple(each for each in state.rounds if each.round != event.round)
+    return (*others, Round(round=event.round, error=event.error))
 
 
 def _round(state: RunState, event: RoundStarted) -> dict[str, Any]:
@@ -296,5 +319,11 @@ def _totals(state: RunState) -> dict[str, Any]:
             if step.duration_s is not None and step.reused_from is None
         }
         changes["chained_s"] = sum(seconds.values()) if seconds else None
-        changes["critical_path_s"] = topology.critical_path(state.workflow, seconds)[1] if seconds else None
+        changes["critical_path_s"] = _critical_path_s(state, seconds) if seconds else None
     return changes
+
+
+def _critical_path_s(state: RunState, seconds: Mapping[str, float]) -> float:
+    """Of all rounds: one begins when the one before has ended."""
+    workflows = [each.workflow for each in state.rounds] or [state.workflow]
+    return sum(topology.critical_path(each, seconds)[1] for each in workflows if each is not None)

@@ -16,7 +16,7 @@ from conductor_client.errors import StepError
 from conductor_client.events import PlanFailed, PlanRejected, RunEvent
 from conductor_client.plan import Plan
 from conductor_client.pool import WorkerInfo
-from conductor_client.run_state import RunState
+from conductor_client.run_state import Round, RunState
 from conductor_client.step_state import Attempt, StepState, sent_attempts
 from conductor_client.usage import Usage, sum_usage
 from conductor_client.workflow import Workflow
@@ -144,7 +144,7 @@ def view_of(state: RunState) -> Json:
         "planned_at": _at(state.planned_at),
         "round": state.rounds[-1].round if state.rounds else 1,
         "resumed": state.resumed,
-        "rounds": [{"round": each.round, "plan": _spent_on(each.plan)} for each in state.rounds],
+        "rounds": [_round(each) for each in state.rounds],
         "rejected": [{"round": each.round, **(_spent_on(each) or {})} for each in state.rejected],
         "failed_plans": [_spent_on(each) for each in state.failed_plans],
         "plan_text": cut(state.plan_text) if state.plan_text else None,
@@ -153,6 +153,16 @@ def view_of(state: RunState) -> Json:
         "partial": state.partial,
         "wall_s": state.wall_s,
         "totals": _totals(state),
+    }
+
+
+def _round(each: Round) -> Json:
+    return {
+        "round": each.round,
+        "plan": _spent_on(each.plan),
+        "workflow": None if each.workflow is None else workflow_json(each.workflow),
+        "decision": each.decision,
+        "error": _error(each.error),
     }
 
 

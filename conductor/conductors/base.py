@@ -47,7 +47,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class EarlierRound:
-    """What a conductor sees of the round before: its own text and the answer that came of it."""
+    """What a conductor sees of a round before: its own text and the answer that came of it."""
 
     raw_text: str
     final_output: str
@@ -64,7 +64,7 @@ class ConductorRequest:
     seed: int | None = None
     round: int = 1
     refusal: Refusal | None = None
-    earlier: EarlierRound | None = None
+    earlier: tuple[EarlierRound, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,8 @@ class Conductor(Protocol):
 
     conductor_id: str
     options: PlanOptions
+    can_revise: bool
+    """Whether it can be shown its answer and plan another round."""
 
     @property
     def kind(self) -> Literal["local", "prompted", "router", "generator"]:

@@ -19,6 +19,7 @@ class SingleWorker:
 
     kind: Literal["generator"] = "generator"
     worker: Worker | None = None
+    can_revise = False
 
     def __init__(self, name: str) -> None:
         self.conductor_id = f"{SINGLE}{name}"

@@ -38,6 +38,8 @@ class LocalConductor:
     """The conductor ``local``, or one a pool file sets up on another local model."""
 
     kind: Literal["local"] = "local"
+    can_revise = False
+    """Its grammar has no word for keeping an answer, and so small a model cannot judge one."""
 
     def __init__(self, conductor_id: str, worker: Worker, options: PlanOptions) -> None:
         self.conductor_id = conductor_id

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from typing import Any, Literal, cast
 
 from conductor.conductors.base import CallModel, ConductorRequest, Written
-from conductor.conductors.excerpt import conversation, cut_note
+from conductor.conductors.excerpt import conversation, cut_note, excerpt
 from conductor.conductors.instructions import complaint, conductor_prompt, next_round
 from conductor.plans.plan_rules import PlanRules
 from conductor.plans.reader import read_lists
@@ -22,6 +22,8 @@ MAX_OUTPUT_TOKENS = 4096
 """Cap of a plan when the worker sets none; the paper's conductor had 1024, reasoning models need more."""
 CUT_CHARACTERS = 16_000
 """What is left of a prompt that did not fit the conductor's context."""
+ANSWER_CHARACTERS = 12_000
+"""What a conductor is shown of an earlier round's answer."""
 TOP_LOGPROBS = 20
 
 _ordinals = re.compile(r"model_ids?[\"*`]*\s*[:=]\s*\[([^\]]*)\]", re.IGNORECASE)
@@ -31,6 +33,7 @@ class PromptedConductor:
     """``prompted:<worker>``, or one a pool file sets up."""
 
     kind: Literal["prompted"] = "prompted"
+    can_revise = True
 
     def __init__(
         self, conductor_id: str, worker: Worker, options: PlanOptions, *, describe: bool = False
@@ -66,10 +69,10 @@ class PromptedConductor:
     def _call(self, request: ConductorRequest, limit: int) -> Call:
         question = conversation(request.messages, request.prompt, limit)
         messages = list(conductor_prompt(question, request.workers, request.options, describe=self._describe))
-        if request.earlier is not None:
+        for earlier in request.earlier:
             messages += [
-                Message(role="assistant", content=request.earlier.raw_text),
-                next_round(request.earlier.final_output),
+                Message(role="assistant", content=earlier.raw_text.strip() or "(nothing)"),
+                next_round(excerpt(earlier.final_output, ANSWER_CHARACTERS)),
             ]
         if request.refusal is not None:
             said = request.refusal.raw_text.strip() or "(nothing)"

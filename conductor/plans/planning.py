@@ -50,7 +50,7 @@ class PlanningRequest:
     options: PlanOptions | None = None
     seed: int | None = None
     round: int = 1
-    earlier: EarlierRound | None = None
+    earlier: tuple[EarlierRound, ...] = ()
     first_step: int = 1
     """Number of the first step's id, so that ids stay unique over rounds."""
     typical: Mapping[str, Typical] = field(default_factory=dict)
@@ -100,6 +100,11 @@ async def plan_events(
             plan nor a default worker.
     """
     options = request.options or request.conductor.options
+    notes: tuple[Diagnostic, ...] = ()
+    if options.max_rounds > 1 and not request.conductor.can_revise:
+        said = f"{request.conductor.conductor_id} plans one round; it cannot judge an answer."
+        notes = (Diagnostic(code="repaired_rounds", where="options", said=said),)
+        options = options.model_copy(update={"max_rounds": 1})
     asked = ConductorRequest(
         prompt=request.prompt,
         workers=request.workers,
@@ -134,7 +139,8 @@ async def plan_events(
             break
         yield tries[-1].attempt
         asked = replace(asked, refusal=Refusal(written.raw_text, written.reading.diagnostics))
-    yield _plan(request, options, tries)
+    plan = _plan(request, options, tries)
+    yield plan.model_copy(update={"diagnostics": (*plan.diagnostics, *notes)})
 
 
 @dataclass(frozen=True)

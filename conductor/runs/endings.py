@@ -74,7 +74,7 @@ async def cancelled(work: Work, steps: Steps | None) -> None:
     work.is_over = True
     output = _last_text(work)
     await work.journal.write_last(
-        RunCancelled(run_id=work.run_id, final_output=output, partial=output is not None)
+        RunCancelled(run_id=work.run_id, final_output=output, partial=_is_partial(work, output))
     )
 
 
@@ -108,14 +108,14 @@ def not_stored(work: Work) -> RunFailed:
     as_data = getattr(problem, "as_data", None)
     error = as_data() if as_data is not None else StepError(kind="store", message=str(problem))
     output = _last_text(work)
-    return RunFailed(run_id=work.run_id, error=error, final_output=output, partial=output is not None)
+    return RunFailed(run_id=work.run_id, error=error, final_output=output, partial=_is_partial(work, output))
 
 
 async def _fail(work: Work, error: StepError) -> None:
     work.is_over = True
     output = _last_text(work)
     await work.journal.write_last(
-        RunFailed(run_id=work.run_id, error=error, final_output=output, partial=output is not None)
+        RunFailed(run_id=work.run_id, error=error, final_output=output, partial=_is_partial(work, output))
     )
 
 
@@ -133,8 +133,14 @@ def _skip_rest(work: Work, steps: Steps | None, said: str) -> None:
             steps.skip_for(step, None, said)
 
 
+def _is_partial(work: Work, output: str | None) -> bool:
+    return output is not None and not work.answers
+
+
 def _last_text(work: Work) -> str | None:
-    """The text nearest to an answer: output or partial text of the last step that has any."""
+    """The text nearest to an answer: an earlier round's, else what the last step that has any text wrote."""
+    if work.answers:
+        return work.answers[-1]
     for step in reversed(work.workflow.steps if work.workflow is not None else ()):
         text = work.outputs.get(step.step_id) or work.partial_texts.get(step.step_id)
         if text:

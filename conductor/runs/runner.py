@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Protocol
 
 from conductor.providers.base import Worker
-from conductor.runs import endings
+from conductor.runs import endings, rounds
 from conductor.runs.earlier import Earlier
 from conductor.runs.journal import Journal, JournalBroken
 from conductor.runs.limits import Budget, DayBudget, estimate_tokens
-from conductor.runs.scheduler import Outcome, run_steps
+from conductor.runs.plan_run import Ask
+from conductor.runs.scheduler import GOOD, Outcome, run_steps
 from conductor.runs.steps import Steps
 from conductor.runs.terms import Terms
 from conductor.runs.work import Means, UnderWay, Work
@@ -29,8 +30,15 @@ SAVE_S = 1.0
 """How often the text so far of running steps is saved."""
 log = logging.getLogger("conductor.runs.runner")
 
-PlanRun = Callable[[Work], Awaitable[Workflow]]
-"""Plans a run, writing the plan's events to its journal; raises ``endings.PlanningFailed``."""
+
+class PlanRun(Protocol):
+    """Plans a round of a run, writing its events to the journal; raises ``endings.PlanningFailed``."""
+
+    async def __call__(self, work: Work, request: Ask = ...) -> Workflow | None:
+        """Returns the workflow, or ``None`` when the answer there is stands."""
+        ...
+
+
 Resolve = Callable[[RunCreated], Mapping[str, Worker]]
 """The workers of a run by name, as frozen with it."""
 
@@ -118,6 +126,7 @@ class Runner:
             budget=_budget(state, self._day),
             workflow=state.workflow,
         )
+        rounds.take_up(work)
         if created.parent_run is not None or created.reuse:
             work.find = Earlier(self._means.store, await self._parent(created), created.pool_snapshot).find
         if state.started_at is not None:
@@ -148,14 +157,26 @@ class Runner:
                 work.journal.post(RunStarted(run_id=work.run_id))
             else:  # nothing may be called before it is certain that the outcome can be stored
                 await work.journal.write(RunResumed(run_id=work.run_id))
-            if work.workflow is None:
-                work.workflow = await self._plan_run(work)
-            outcomes = await self._steps_of(work, work.workflow)
+            workflow = work.workflow or await self._plan_run(work)
+            outcomes: Mapping[str, Outcome] = {}
+            while workflow is not None:
+                outcomes = await self._steps_of(work, workflow)
+                workflow = await self._next_round(work, workflow, outcomes)
         await endings.complete(work, outcomes)
 
+    async def _next_round(
+        self, work: Work, workflow: Workflow, outcomes: Mapping[str, Outcome]
+    ) -> Workflow | None:
+        if any(outcome not in GOOD for outcome in outcomes.values()) or not rounds.may_go_on(work):
+            return None
+        work.answers.append(work.outputs[workflow.final_step.step_id])
+        following = await self._plan_run(work, lambda first: rounds.next_request(work, first))
+        if following is not None:
+            rounds.begin(work)
+        return following
+
     async def _steps_of(self, work: Work, workflow: Workflow) -> Mapping[str, Outcome]:
-        if work.find is None and work.created.limits.max_steps is not None:
-            work.budget.check_steps(len(workflow.steps))
+        rounds.check_steps(work)
         steps = Steps(work, workflow, self._means)
         known = await self._known(work, workflow, steps)
         return await run_steps(workflow, steps.execute, steps.skip, known=known)

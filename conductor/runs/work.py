@@ -18,6 +18,7 @@ from conductor.runs.terms import Terms
 from conductor.store import Store, StoredResult
 from conductor_client.errors import StepError
 from conductor_client.events import PlanFailed, RunCreated
+from conductor_client.plan import Plan
 from conductor_client.run_state import RunState
 from conductor_client.usage import Price, Usage, sum_cost, sum_usage
 from conductor_client.workflow import Message, Step, Workflow
@@ -116,6 +117,13 @@ class Work:
     is_over: bool = False
     """Whether the run's last event has been handed in."""
     workflow: Workflow | None = None
+    """Of the round under way, or of the last one."""
+    plans: list[Plan] = field(default_factory=list)
+    """The plan of each round that has a workflow; empty when a workflow was given."""
+    answers: list[str] = field(default_factory=list)
+    """The answer of each round that has come to its end."""
+    is_settled: bool = False
+    """Whether the conductor has had its last word: it kept the answer, or could not plan another round."""
 
     @property
     def created(self) -> RunCreated:

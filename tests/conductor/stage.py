@@ -163,5 +163,5 @@ def _charge(
     return Charge(highest_cost(price, usage.input_tokens, usage.output_tokens), price)
 
 
-async def _no_plan(work: Work) -> Workflow:
+async def _no_plan(work: Work, request: object = None) -> Workflow:
     raise PlanningFailed(StepError(kind="plan_failed", message="Nobody plans here."))

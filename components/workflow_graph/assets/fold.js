@@ -42,7 +42,7 @@ const RULES = {
     if (!workflow) return [];
     view.workflow = workflow;
     view.steps = Object.fromEntries(workflow.steps.map((step) => [step.step_id, waiting(step.worker, 1)]));
-    setRound(view, { round: 1, plan: spentOn(event.plan) });
+    setRound(view, roundOf(1, event.plan, workflow, "new"));
     return Object.keys(view.steps);
   },
   run_started(view, event) {
@@ -64,8 +64,9 @@ const RULES = {
   plan_created(view, event) {
     const { workflow } = event.plan;
     view.rounds = view.rounds.filter((each) => each.round !== event.round);
-    view.rounds.push({ round: event.round, plan: spentOn(event.plan) });
-    Object.assign(view, { plan: planOf(event.plan), planned_at: event.at, status: "running", round: lastRound(view) });
+    view.rounds.push(roundOf(event.round, event.plan, workflow, event.plan.decision));
+    if (workflow || !view.plan) view.plan = planOf(event.plan);
+    Object.assign(view, { planned_at: event.at, status: "running", round: lastRound(view) });
     Object.assign(view, { plan_text: null, planning_round: null });
     if (!workflow) return [];
     view.workflow = workflow;
@@ -77,10 +78,15 @@ const RULES = {
     Object.assign(view, {
       error: errorOf(event.error), plan_text: cutOrNull(event.partial_text) ?? view.plan_text, planning_round: null,
     });
+    if (event.round > 1) {
+      view.rounds = view.rounds.filter((each) => each.round !== event.round);
+      setRound(view, { ...roundOf(event.round, null, null, null), error: errorOf(event.error) });
+    }
     return [];
   },
   round_started(view, event) {
-    if (!view.rounds.some((each) => each.round === event.round)) setRound(view, { round: event.round, plan: null });
+    if (!view.rounds.some((each) => each.round === event.round)) setRound(view, roundOf(event.round, null, null, "new"));
+    view.rounds = view.rounds.map((each) => (each.round === event.round ? { ...each, workflow: event.workflow } : each));
     view.rounds.sort((one, other) => one.round - other.round);
     Object.assign(view, { workflow: event.workflow, status: "running", round: lastRound(view) });
     for (const step of event.workflow.steps) view.steps[step.step_id] ??= waiting(step.worker, event.round);
@@ -156,6 +162,8 @@ function ended(view, event, status, error, partial = view.partial) {
   if (view.created_at) view.wall_s = between(view.started_at ?? view.created_at, event.at);
   return [];
 }
+
+const roundOf = (round, plan, workflow, decision) => ({ round, plan: spentOn(plan), workflow, decision, error: null });
 
 const lastRound = (view) => view.rounds[view.rounds.length - 1]?.round ?? 1;
 

@@ -68,9 +68,15 @@ export function totals(view) {
   return {
     tokens: usage.tokens, plan_tokens: planUsage.tokens, cost_usd: cost.usd, plan_cost_usd: planCost.usd,
     complete: { usage: usage.complete && planUsage.complete, cost: cost.complete && planCost.complete },
-    critical_path_s: timed ? milliseconds(criticalPath(view.workflow, seconds).seconds) : null,
+    critical_path_s: timed ? milliseconds(criticalSeconds(view, seconds)) : null,
     chained_s: timed ? milliseconds([...seconds.values()].reduce((sum, each) => sum + each, 0)) : null,
   };
+}
+
+/** Of all rounds: one begins when the one before has ended. */
+function criticalSeconds(view, seconds) {
+  const workflows = view.rounds.length ? view.rounds.map((each) => each.workflow) : [view.workflow];
+  return workflows.filter(Boolean).reduce((sum, workflow) => sum + criticalPath(workflow, seconds).seconds, 0);
 }
 
 const milliseconds = (seconds) => Math.round(seconds * 1000) / 1000;

@@ -75,7 +75,9 @@ async def test_complaint_quotes_the_text_and_every_reason() -> None:
 
 async def test_second_round_sees_plan_and_answer_and_may_keep_it() -> None:
     model = PaperModel("model_id = []\nsubtasks = []\naccess_list = []")
-    written = await write(conductor(), model, ask(round=2, earlier=EarlierRound(LISTS, "The answer is 4.")))
+    written = await write(
+        conductor(), model, ask(round=2, earlier=(EarlierRound(LISTS, "The answer is 4."),))
+    )
     assert written.reading.decision == "keep"
     assert LISTS in model.said()
     assert "The answer is 4." in model.said()
