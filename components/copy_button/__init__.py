@@ -16,8 +16,10 @@ button {
 }
 button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
-.icon { display: inline-block; width: 0.75em; height: 0.9em; margin-inline-end: 0.5em; vertical-align: -0.1em;
-  border: 1.5px solid currentColor; border-radius: 2px; box-shadow: 0.18em -0.18em 0 -0.5px currentColor; }
+.icon { position: relative; display: inline-block; width: 0.62em; height: 0.76em; margin-inline: 0.16em 0.5em;
+  vertical-align: -0.14em; border: 1.3px solid currentColor; border-radius: 2px; }
+.icon::before { content: ""; position: absolute; inset: -0.28em 0.18em 0.18em -0.28em; border: solid currentColor;
+  border-width: 1.3px 0 0 1.3px; border-radius: 2px 0 0; }
 """
 
 # `copied` is shown for a moment and read out by the live region that the button's own text is.

@@ -57,7 +57,7 @@ GONE = """async () => {
 @pytest.mark.parametrize("asked", [{}, {"dark": "1"}, {"shadow": "1"}])
 @pytest.mark.parametrize("width", [1320, 700, 390])
 def test_every_scene_fits_its_page(see: See, width: int, asked: dict[str, str]) -> None:
-    page = see("empty", width=width, **asked)
+    page = see("empty", width=width, height=2600, **asked)
     for name, payload in scenes().items():
         show(page, payload)
         page.wait_for_timeout(60)
@@ -219,9 +219,15 @@ def test_zoom_and_pan_stay_over_updates_and_a_remount(see: See) -> None:
     assert transform(page) != view
 
 
-def test_the_wheel_scrolls_the_page_and_zooms_only_with_ctrl(see: See) -> None:
+def test_the_wheel_rolls_a_tall_drawing_then_the_page_and_zooms_only_with_ctrl(see: See) -> None:
     page = see("done", height=420)
     page.hover("[data-box=s1]")
+    before = transform(page)
+    page.mouse.wheel(0, 10)
+    page.wait_for_timeout(100)
+    assert transform(page) != before and page.evaluate("window.scrollY") == 0
+    page.mouse.wheel(0, 3000)
+    page.wait_for_timeout(100)
     scale = transform(page)
     page.mouse.wheel(0, 120)
     page.wait_for_function("window.scrollY > 0")

@@ -1,33 +1,51 @@
 // Chooses direction, card size, scale and stage height for the room there is. Pure: no DOM.
 
 import { CARD, LAYER_GAP, PILL, END_GAP, place } from "./layout.js";
+import { COLUMN_GAP, inRows, isChain } from "./rows.js";
 import { depths } from "./topology.js";
 
 const EDGE = 20; // px kept free around the drawing
-const NARROW = 600; // px; below, one column
-const SMALLEST = 0.62; // a scale under which words on a card are too small to read
+const ICON = { width: 34, height: 34 }; // a pill without its word, where the word costs legibility
+const NARROW = 500; // px; below, one column
+const LEGIBLE = 0.86; // the scale at which the smallest words on a card are 12 px tall
 const TOP_ROOM = 14, PLAYER_ROOM = 84; // px that presenting keeps above the drawing, and below it for the player
-const LEAST_TALL = 0.84; // a tall drawing is not made smaller than this: a page scrolls down easily
 const MANY = 14; // steps from which on cards leave their text away
 
 /** {layout, view: {x, y, k}, height, isFixed, isCompact} for a stage `width` px wide and about `room` px high. */
-export function arrange(workflow, { width, room, direction = "auto", isPresent = false }) {
+export function arrange(workflow, { width, room, direction = "auto", isPresent = false, isTouched = false }) {
   const isCompact = workflow.steps.length > MANY;
   const height = isCompact ? 140 : CARD.height;
   if (direction === "stack" || (direction === "auto" && width <= NARROW)) return column(workflow, width, height, isCompact);
+  const right = (pill, least) => place(workflow, { direction: "right", pill, card: { width: columnWidth(workflow, width, pill, least), height } });
+  const down = () => place(workflow, { direction: "down", card: { width: downWidth(workflow, width), height } });
+  const drawings = {
+    right: () => [right(PILL, 240)],
+    down: () => [down()],
+    auto: () => [right(PILL, 240), ...(isChain(workflow) ? rowsOf(workflow, width, height, isPresent) : [down()])],
+  }[direction]();
+  if (isPresent) return whole(drawings, width, room, isCompact);
+  if (direction === "auto") drawings.splice(1, 0, right(ICON, 208));
+  const scale = (layout) => (width - 2 * EDGE) / layout.width;
+  const best = drawings.find((each) => scale(each) >= LEGIBLE) ?? drawings.reduce((one, each) => (scale(each) > 1.1 * scale(one) ? each : one));
+  return framed(best, { width, room: isTouched ? Infinity : room, isCompact });
+}
+
+/** Card width with which the columns of a drawing to the right fill the room. */
+function columnWidth(workflow, width, pill, least) {
   const layers = 1 + Math.max(...depths(workflow).values());
-  const free = (width - 2 * EDGE - 2 * (PILL.width + END_GAP) - (layers - 1) * LAYER_GAP) / layers;
-  const card = { width: 4 * Math.floor(Math.min(316, Math.max(240, free)) / 4), height };
-  const right = place(workflow, { direction: "right", card });
-  const scale = (layout) => Math.min(1, (width - 2 * EDGE) / layout.width);
-  const downward = () => place(workflow, { direction: "down", card: { width: downWidth(workflow, width), height } });
-  if (isPresent) return whole(direction === "down" ? [downward()] : direction === "right" ? [right] : [right, downward()], width, room, isCompact);
-  let layout = right;
-  if (direction !== "right" && (direction === "down" || scale(right) < SMALLEST)) {
-    const down = downward();
-    if (direction === "down" || scale(down) > 1.25 * scale(right)) layout = down;
-  }
-  return framed(layout, { width, room, isCompact });
+  const free = (width - 2 * EDGE - 2 * pill.width - END_GAP - layers * LAYER_GAP) / layers;
+  return 4 * Math.floor(Math.min(316, Math.max(least, free)) / 4);
+}
+
+/** A chain in rows: as many cards in each as stay legible, rows of about the same length. */
+function rowsOf(workflow, width, height, isPresent) {
+  const inner = width - 2 * EDGE, n = workflow.steps.length;
+  const most = Math.max(2, Math.min(n, Math.floor((inner / LEGIBLE + COLUMN_GAP) / (240 + COLUMN_GAP))));
+  const rows = isPresent ? [1, 2, 3].filter((each) => each < n) : [Math.ceil(n / most)];
+  return rows.map((count) => {
+    const columns = Math.ceil(n / count), free = (inner + COLUMN_GAP) / columns - COLUMN_GAP;
+    return inRows(workflow, { columns, card: { width: 4 * Math.floor(Math.min(316, Math.max(240, free)) / 4), height } });
+  });
 }
 
 /** For presenting: whichever drawing can be shown larger, whole, above the player. */
@@ -48,15 +66,13 @@ function downWidth(workflow, width) {
   return 4 * Math.floor(Math.min(340, Math.max(240, (width - 2 * EDGE - 64) / most - 28)) / 4);
 }
 
+/** No smaller than it can be read, no taller than the room: the rest is reached by rolling or dragging. */
 function framed(layout, { width, room, isCompact }) {
-  const along = (room - 2 * EDGE) / layout.height;
-  let k = Math.min(1, (width - 2 * EDGE) / layout.width);
-  if (layout.direction === "down") k = Math.max(k, SMALLEST);
-  else k = Math.max(along < k ? Math.max(along, Math.min(k, LEAST_TALL)) : k, 0.56);
-  const height = Math.max(300, Math.ceil(layout.height * k) + 2 * EDGE);
-  const shown = layout.direction === "down" ? height : Math.min(height, Math.max(room, 1100));
-  const x = Math.max(EDGE, (width - layout.width * k) / 2), y = Math.max(EDGE, (shown - layout.height * k) / 2);
-  return { layout, view: { x, y, k }, height: shown, isFixed: false, isCompact };
+  const wide = (width - 2 * EDGE) / layout.width, tall = (room - 2 * EDGE) / layout.height;
+  const k = Math.max(LEGIBLE, Math.min(1, wide, Math.max(tall, LEGIBLE)));
+  const height = Math.min(room, Math.max(300, Math.ceil(layout.height * k) + 2 * EDGE));
+  const x = Math.max(EDGE, (width - layout.width * k) / 2), y = Math.max(EDGE, (height - layout.height * k) / 2);
+  return { layout, view: { x, y, k }, height, isFixed: false, isCompact };
 }
 
 function column(workflow, width, height, isCompact) {

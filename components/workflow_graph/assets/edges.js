@@ -50,6 +50,9 @@ function make({ seen, by }) {
 /** An arrowhead whose tip touches the reader. */
 export function arrow({ points }, direction) {
   const [x, y] = points[points.length - 1];
-  const isDown = direction === "down" || (direction === "stack" && points.length === 2);
+  const isUp = direction === "rows" && points[points.length - 2][1] > y;
+  if (isUp) return `M${x - 5} ${y + 9}L${x} ${y + 1}L${x + 5} ${y + 9}`;
+  const isStraight = direction === "rows" && points[points.length - 2][1] === y;
+  const isDown = direction === "down" || (direction === "rows" && !isStraight) || (direction === "stack" && points.length === 2);
   return isDown ? `M${x - 5} ${y - 9}L${x} ${y - 1}L${x + 5} ${y - 9}` : `M${x - 9} ${y - 5}L${x - 1} ${y}L${x - 9} ${y + 5}`;
 }

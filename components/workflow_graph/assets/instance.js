@@ -46,6 +46,7 @@ export class Instance {
     this.keyboard = new Keyboard(this);
     this.graph.onView = () => this.paintBar();
     this.graph.onBackground = () => this.editing.chooseEdge(null);
+    this.isTouched = matchMedia("(pointer: coarse)").matches; // fingers scroll the page, not a part of it
     this.ready = adoptStyle(host).then(() => this.root.classList.add("styled"));
     host.append(this.root);
     this.theme = watchTheme(this.root);
@@ -169,16 +170,18 @@ export class Instance {
     const isPresent = this.root.classList.contains("present");
     const { direction = "auto" } = this.store.payload;
     this.frame ??= this.measure();
-    const room = Math.max(380, Math.round(this.frame.height - (isPresent ? this.frame.top + this.frame.bar + 12 : AROUND)));
+    const free = this.frame.height - (isPresent ? this.frame.top + this.frame.bar + 12 : AROUND);
+    const room = Math.max(380, Math.round(free));
     const key = `${this.frame.width} ${isPresent ? room : 0} ${direction}`;
     const isNew = key !== this.sizeKey;
     this.sizeKey = key;
-    return { width: this.frame.width, room, direction, isPresent, isNew };
+    return { width: this.frame.width, room, direction, isPresent, isNew, isTouched: this.isTouched };
   }
 
   measure() {
     const top = Math.max(0, this.root.getBoundingClientRect().top + (globalThis.scrollY || 0));
     const width = Math.round(this.graph.stage.clientWidth || this.root.clientWidth || 800);
+    this.root.classList.toggle("slim", width < 640);
     return { width, top, bar: this.toolbar.root.offsetHeight, height: globalThis.innerHeight || 900 };
   }
 

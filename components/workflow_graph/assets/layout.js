@@ -1,6 +1,7 @@
 // Where each card and edge goes. Twin of conductor_client/layout.py, figure for figure (a test compares
 // them): read the reasons there. Pure: no DOM.
 
+import { bent } from "./bends.js";
 import { align, bendKey, build, order } from "./layering.js";
 import { depths } from "./topology.js";
 
@@ -20,6 +21,7 @@ export function place(workflow, { direction = "right", card = CARD, pill = PILL,
 
 /** The route as an SVG path. Smooth between layers, straight beside cards. */
 export function curve(route, direction) {
+  if (direction === "rows") return bent(route.points, figure);
   let [x, y] = route.points[0];
   const rest = route.points.slice(1);
   let path = `M${figure(x)} ${figure(y)}`;

@@ -57,7 +57,7 @@ export class Linking {
   aim(id, point) {
     if (!this.graph.boxes.has(this.from)) return; // new data took the card away
     const box = this.graph.boxes.get(this.from), target = this.graph.boxes.get(id);
-    const isDown = this.graph.layout.direction !== "right";
+    const isDown = ["down", "stack"].includes(this.graph.layout.direction);
     const start = isDown ? [box.x + box.width / 2, box.y + box.height] : [box.x + box.width, box.y + box.height / 2];
     const reason = id && id !== this.from ? refusal(this.instance.store.workflow, this.from, id) : null;
     const isGood = id && id !== this.from && !reason;

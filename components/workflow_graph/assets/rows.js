@@ -5,7 +5,7 @@ import { PILL } from "./layout.js";
 import { depths } from "./topology.js";
 
 export const COLUMN_GAP = 52, ROW_GAP = 64;
-const PILL_GAP = 30, LANE = 9, FIRST_LANE = 16, PORT = 18, CORNER = 8;
+const PILL_GAP = 30, LANE = 9, FIRST_LANE = 16, PORT = 18;
 
 /** Whether each step waits for the one before it. */
 export const isChain = (workflow) => {
@@ -43,7 +43,7 @@ function route(spot, box, seen, step, card) {
   const height = card.height, middle = source.y + height / 2;
   if (from.row === to.row && from.column + 1 === to.column) return [[source.x + card.width, middle], [target.x, middle]];
   const lane = FIRST_LANE + LANE * (from.column % 5), under = source.y + height + lane;
-  const out = source.x + card.width / 2, enters = target.x + card.width / 2 + PORT * entry(step, seen);
+  const out = source.x + card.width / 2, enters = target.x + card.width / 2 + Math.min(PORT, (card.width - 48) / step.access.length) * entry(step, seen);
   if (from.row === to.row) return [[out, source.y + height], [out, under], [enters, under], [enters, target.y + height]];
   if (from.row + 1 === to.row) return [[out, source.y + height], [out, under], [enters, under], [enters, target.y]];
   const beside = target.x - 12 - LANE * (from.at % 4), over = target.y - ROW_GAP + lane;
@@ -52,19 +52,3 @@ function route(spot, box, seen, step, card) {
 
 /** Which of a reader's places an edge takes: -1, 0, 1, … around the middle. */
 const entry = ({ access }, seen) => access.indexOf(seen) - (access.length - 1) / 2;
-
-/** A line of straight pieces with round corners. */
-export function bent(points, figure) {
-  let path = `M${figure(points[0][0])} ${figure(points[0][1])}`;
-  for (let at = 1; at < points.length - 1; at++) {
-    const [x, y] = points[at], near = toward(points[at], points[at - 1]), far = toward(points[at], points[at + 1]);
-    path += `L${figure(near[0])} ${figure(near[1])}Q${figure(x)} ${figure(y)} ${figure(far[0])} ${figure(far[1])}`;
-  }
-  const [x, y] = points[points.length - 1];
-  return `${path}L${figure(x)} ${figure(y)}`;
-}
-
-function toward([x, y], [otherX, otherY]) {
-  const far = Math.hypot(otherX - x, otherY - y), part = Math.min(CORNER, far / 2) / (far || 1);
-  return [x + (otherX - x) * part, y + (otherY - y) * part];
-}

@@ -2,6 +2,7 @@
 // (another page and back) shows the same part. A view nobody touched follows the drawing's size.
 
 const LEAST = 0.2, MOST = 2.5;
+const ROLL_EDGE = 20; // px left free beyond the end of a drawing that is rolled
 const kept = new Map();
 
 export class Viewport {
@@ -18,9 +19,9 @@ export class Viewport {
     kept.set(key, this.view);
   }
 
-  /** Shows the view that `home` says, unless a person chose another. */
-  rest(home) {
-    this.home = home;
+  /** Shows the view that `home` says, unless a person chose another. `tall`: the drawing's height in its own px. */
+  rest(home, tall) {
+    Object.assign(this, { home, tall });
     if (!this.view.touched) Object.assign(this.view, home);
     this.apply();
   }
@@ -79,7 +80,16 @@ export class Viewport {
     } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY) && !this.isFixed) {
       event.preventDefault();
       this.panBy(-event.deltaX, 0);
-    }
+    } else this.roll(event, frame.height);
+  }
+
+  /** A drawing taller than its stage moves under the wheel until its end is in sight; then the page goes on. */
+  roll(event, height) {
+    const { view } = this, lower = view.y + this.tall * view.k + ROLL_EDGE - height, upper = ROLL_EDGE - view.y;
+    const hidden = event.deltaY > 0 ? lower : upper;
+    if (this.isFixed || event.shiftKey || hidden < 1) return;
+    event.preventDefault();
+    this.panBy(0, -Math.sign(event.deltaY) * Math.min(hidden, Math.abs(event.deltaY)));
   }
 
   press(event) {

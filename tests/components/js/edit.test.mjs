@@ -57,7 +57,7 @@ test("one column on narrow pages, exactly as wide as they are; columns of layers
   const wide = arrange(diamond, { width: 1280, room: 640 });
   assert.equal(wide.layout.direction, "right");
   assert.ok(wide.layout.width * wide.view.k <= 1280 && wide.view.k > 0.8);
-  assert.equal(arrange(flow([], [1], [2], [3], [4], [5], [6], [7], [8]), { width: 1280, room: 640 }).layout.direction, "down");
+  assert.equal(arrange(flow([], [1], [2], [3], [4], [5], [6], [7], [8]), { width: 1280, room: 640 }).layout.direction, "rows");
   assert.equal(arrange(diamond, { width: 1280, room: 640, direction: "down" }).layout.direction, "down");
 });
 
