@@ -18,8 +18,8 @@ button:hover, button:focus-visible { border-color: var(--st-primary-color); colo
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
 .icon { position: relative; display: inline-block; width: 0.62em; height: 0.76em; margin-inline: 0.16em 0.5em;
   vertical-align: -0.14em; border: 1.3px solid currentColor; border-radius: 2px; }
-.icon::before { content: ""; position: absolute; inset: -0.28em 0.18em 0.18em -0.28em; border: solid currentColor;
-  border-width: 1.3px 0 0 1.3px; border-radius: 2px 0 0; }
+.icon::before { content: ""; position: absolute; inset: -0.28em 0.18em 0.18em -0.28em;
+  border: solid currentColor; border-width: 1.3px 0 0 1.3px; border-radius: 2px 0 0; }
 """
 
 # `copied` is shown for a moment and read out by the live region that the button's own text is.
