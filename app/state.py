@@ -110,6 +110,19 @@ def open_run(opened: str) -> None:
     st.session_state.pop(_LINE_DOWN, None)
 
 
+def plan_id() -> str | None:
+    """The plan named in the address that is not on the page yet, or ``None``; a run counts before it."""
+    named = st.query_params.get("plan") or None
+    drawn = sketch()
+    is_here = drawn is not None and drawn.plan is not None and drawn.plan.plan_id == named
+    return None if is_here or run_id() is not None else named
+
+
+def forget_plan() -> None:
+    """Takes the plan out of the address."""
+    st.query_params.pop("plan", None)
+
+
 def close_run() -> None:
     """Takes the run out of the address."""
     st.query_params.pop("run", None)
@@ -239,8 +252,15 @@ def sketch() -> Sketch | None:
 
 
 def keep_sketch(drawn: Sketch | None) -> None:
-    """Shows a workflow that has not run, or none; the draft on the earlier one goes."""
+    """Shows a workflow that has not run, or none; the draft on the earlier one goes.
+
+    A plan stands in the address: a reload and a second tab find it there.
+    """
     st.session_state[_SKETCH] = drawn
+    if drawn is not None and drawn.plan is not None:
+        st.query_params["plan"] = drawn.plan.plan_id
+    else:
+        forget_plan()
     drop_draft("sketch")
 
 

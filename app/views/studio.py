@@ -7,14 +7,18 @@ from typing import Literal
 import streamlit as st
 
 from app import model_files, prompt_form, readiness, resources, state, workbench
+from app.figures import shortened
 from components.workflow_graph import load_ahead
 from conductor_client.catalogue import text
+from conductor_client.errors import NotFound
 
 HERO_PX = 920  # width of the empty page: a line that is pleasant to read
 
 
 def draw() -> None:
     """The prompt form above, the workbench below. The workbench is filled first: the graph must not fade."""
+    with resources.errors_kept():
+        _reopen_plan()
     is_hero = state.run_id() is None and state.sketch() is None and state.plan_wanted() is None
     width: int | Literal["stretch"] = HERO_PX if is_hero else "stretch"
     with st.container(horizontal_alignment="center"), st.container(width=width):
@@ -55,6 +59,25 @@ def _follow_opened_run() -> None:
         conductors = resources.conductors(state.value(state.POOL))
         if known.conductor in {conductor.conductor_id for conductor in conductors}:
             state.put(state.CONDUCTOR, known.conductor)
+
+
+def _reopen_plan() -> None:
+    """A plan named in the address, after a reload or in a second tab, as it was made."""
+    named = state.plan_id()
+    if named is None:
+        return
+    try:
+        plan = resources.client().get_plan(named)
+    except NotFound:
+        plan = None
+    if plan is None or plan.workflow is None:
+        state.forget_plan()
+        state.tell(
+            "error", text("studio.plan_gone", plan=shortened(named, 60)), text("studio.plan_gone_hint")
+        )
+        return
+    state.keep_sketch(state.Sketch(plan.workflow, text("studio.from_plan"), plan=plan))
+    state.put(state.PROMPT, plan.workflow.prompt)
 
 
 def _make_plan() -> None:

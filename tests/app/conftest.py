@@ -63,11 +63,15 @@ def backend(serve: Serve) -> Backend:
 def page() -> Page:
     """Opens the app at a page (its file's name), at a run; it is drawn without an exception."""
 
-    def opened(name: str = "studio", *, run: str | None = None, conductor: str = PLANNER) -> AppTest:
+    def opened(
+        name: str = "studio", *, run: str | None = None, plan: str | None = None, conductor: str = PLANNER
+    ) -> AppTest:
         at = AppTest.from_file(str(SCRIPT), default_timeout=30)
         at.session_state[state.CONDUCTOR] = conductor
         if run is not None:
             at.query_params["run"] = run
+        if plan is not None:
+            at.query_params["plan"] = plan
         at.run()
         if name != "studio":
             at.switch_page(f"views/{name}.py").run()

@@ -171,6 +171,20 @@ def test_plan_first_executes_nothing_until_run_is_pressed(page: Page, backend: B
     assert backend.ended(opened(at)).final_output == "**Give the answer**"
 
 
+def test_a_plan_has_an_address_that_a_reload_and_a_second_tab_open(page: Page, backend: Backend) -> None:
+    at = typed(page)
+    at.toggle(key=state.PLAN_FIRST).set_value(True)
+    at = go(at)
+    plan_id = at.session_state["_sketch"].plan.plan_id
+    assert plan_id in at.query_params["plan"]
+    other = page(plan=plan_id)
+    assert graph(other)["workflow"] == graph(at)["workflow"]
+    assert other.text_area(key=state.PROMPT).value == at.text_area(key=state.PROMPT).value
+    other = go(other)
+    assert backend.bodies[-1]["plan_id"] == plan_id and "plan" not in other.query_params
+    assert "There is no plan plan_nowhere" in texts(page(plan="plan_nowhere"))
+
+
 def test_an_edited_plan_runs_as_edited(page: Page, backend: Backend) -> None:
     at = typed(page)
     at.toggle(key=state.PLAN_FIRST).set_value(True)
