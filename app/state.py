@@ -118,11 +118,6 @@ def plan_id() -> str | None:
     return None if is_here or run_id() is not None else named
 
 
-def forget_plan() -> None:
-    """Takes the plan out of the address."""
-    st.query_params.pop("plan", None)
-
-
 def close_run() -> None:
     """Takes the run out of the address."""
     st.query_params.pop("run", None)
@@ -260,7 +255,7 @@ def keep_sketch(drawn: Sketch | None) -> None:
     if drawn is not None and drawn.plan is not None:
         st.query_params["plan"] = drawn.plan.plan_id
     else:
-        forget_plan()
+        st.query_params.pop("plan", None)
     drop_draft("sketch")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import state
+from app import bugs, state
 from conductor_client.catalogue import text
 
 VIEWS = Path(__file__).with_name("views")
@@ -55,7 +55,8 @@ def main() -> None:
     )
     st.logo(LOGO, size="medium")
     st.fragment(_pulse, run_every=PULSE_S)()
-    page.run()
+    with bugs.told():
+        page.run()
 
 
 def _pulse() -> None:

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app import (
     answer,
+    bugs,
     conductor_card,
     edit_bar,
     editor_table,
@@ -76,6 +77,11 @@ def draw() -> None:
 
 
 def _draw() -> None:
+    with bugs.told():
+        _draw_parts()
+
+
+def _draw_parts() -> None:
     state.begin_drawing()
     places = _places()
     with places.notices:

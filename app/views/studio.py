@@ -71,7 +71,7 @@ def _reopen_plan() -> None:
     except NotFound:
         plan = None
     if plan is None or plan.workflow is None:
-        state.forget_plan()
+        state.keep_sketch(None)
         state.tell(
             "error", text("studio.plan_gone", plan=shortened(named, 60)), text("studio.plan_gone_hint")
         )

@@ -358,3 +358,16 @@ def test_a_prompt_that_is_too_long_is_refused_and_kept(page: Page, backend: Back
 def test_an_instruction_from_the_form_is_drawn_as_a_draft(page: Page, backend: Backend) -> None:
     at = instruct(selected(started(page, backend), "s3", "edit"), "s3", "Say it in French")
     assert graph(at)["draft"] is True
+
+
+def test_a_bug_is_a_sentence_on_the_page_and_a_traceback_in_the_log(
+    page: Page, backend: Backend, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*args: object, **kwargs: object) -> None:
+        raise ZeroDivisionError("secret detail")
+
+    monkeypatch.setattr("app.prompt_form.draw", broken)
+    said = texts(page())
+    assert "has a bug" in said and "secret detail" not in said
+    assert "secret detail" in caplog.text and "Traceback" in caplog.text
+    caplog.clear()
