@@ -58,11 +58,13 @@ def limits() -> Limits:
 
 def _options() -> PlanOptions | None:
     """The chosen conductor's options, its step limit cut to the run's."""
+    most = state.value(state.MAX_STEPS)
+    if most is None:
+        return None
     chosen = readiness.chosen_conductor(
         resources.conductors(state.value(state.POOL)), state.value(state.CONDUCTOR)
     )
-    most = state.value(state.MAX_STEPS)
-    if chosen is None or most is None:
+    if chosen is None:
         return None
     return chosen.options.model_copy(update={"max_steps": min(most, chosen.options.max_steps)})
 

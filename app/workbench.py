@@ -7,8 +7,9 @@ moves and it is never built twice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -131,7 +132,7 @@ def _draw_around(
     if run.workflow is None:
         if not run.has_ended:
             with places.inspector:
-                st.fragment(_await_plan, run_every=PLAN_POLL_S)(run.run_id)
+                st.fragment(_await_plan, run_every=PLAN_POLL_S)(run.run_id, count())
         return
     workflow = drafted.workflow if drafted else run.workflow
     subject = Subject(run.run_id, run.workflow, workflow, run, drafted, workers)
@@ -147,10 +148,16 @@ def _draw_around(
                 lineage_tree.draw(run.run_id, workflow)
 
 
-def _await_plan(run_id: str) -> None:
-    """Draws the page anew as soon as there is a workflow; the graph itself needs no telling."""
+def _await_plan(run_id: str, looks: Iterator[int]) -> None:
+    """Draws the page anew as soon as there is a workflow; the graph itself needs no telling.
+
+    The first look is the page's own, for which the run was just asked: a plan that came in between would have
+    everything drawn twice before the first card is on the screen.
+    """
     state.begin_drawing()
     st.caption(text("studio.planning"))
+    if next(looks) == 0:
+        return
     with resources.errors_shown():
         run = resources.run(run_id)
         if run.workflow is not None or run.has_ended:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -16,8 +17,12 @@ from pathlib import Path
 import aiohttp
 import httpx
 import pytest
+from streamlit import config
+from streamlit.testing.v1 import AppTest
 
 from app import door
+from app.__main__ import page_config
+from conductor.settings import Settings
 from conductor_client.api import RunRequest, StepRequest, WorkflowRequest
 from conductor_client.client import ConductorClient
 
@@ -257,3 +262,16 @@ def test_page_without_front_door_asks_the_environment(monkeypatch: pytest.Monkey
     assert door.backend() == ("http://127.0.0.1:9", "t")
     door.hold("http://127.0.0.1:8502", "x")
     assert door.backend() == ("http://127.0.0.1:8502", "x")
+
+
+def test_no_script_run_ends_with_a_collection_of_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    option, collected = "runner.postScriptGC", list[object]()
+    before = config.get_option(option)
+    config.set_option(option, page_config(Settings(), 8501)[option])
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(gc, "collect", lambda *generation: collected.append(generation) or 0)
+            AppTest.from_string("import streamlit").run()
+    finally:
+        config.set_option(option, before)
+    assert not collected

@@ -99,6 +99,15 @@ def test_run_starts_once_however_often_the_page_is_drawn(page: Page, backend: Ba
     assert backend.count("POST /api/runs") == 1
 
 
+def test_a_click_on_run_asks_for_the_new_run_once_before_it_is_drawn(page: Page, backend: Backend) -> None:
+    at = page(conductor="prompted:silent")  # plans for ever, so the page waits for the plan
+    at.text_area(key=state.PROMPT).set_value("Think")
+    backend.asked.clear()
+    go(at)
+    asked = [each for each in backend.asked if "/api/runs" in each]
+    assert asked == ["POST /api/runs", f"GET /api/runs/{opened(at)}"]
+
+
 def test_a_second_click_while_it_runs_starts_nothing(page: Page, backend: Backend) -> None:
     at = go(go(typed(page, "plan-silent")))
     assert backend.runs() == [opened(at)]
