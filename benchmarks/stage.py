@@ -27,7 +27,6 @@ from tests.scripted_server import words
 
 KEY_NAME = "BENCHMARK_KEY"
 PROMPT = "How many primes are there below one hundred?"
-LABELS_KEPT = 1000
 
 
 class Server:

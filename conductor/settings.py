@@ -107,11 +107,6 @@ class Settings:
         """Whether a Postgres engine shared by several machines is asked for."""
         return self.engine != "embedded"
 
-    @property
-    def engine_name(self) -> str:
-        """What may be shown of the engine: never its address."""
-        return "postgres" if self.is_distributed else "embedded"
-
 
 def default_data_dir(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
     """The user's data folder for this program, by the custom of each system."""

@@ -38,15 +38,6 @@ def upstream(workflow: Workflow, step_id: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def downstream(workflow: Workflow, step_id: str) -> frozenset[str]:
-    """Every step this one reaches, without itself."""
-    found = {step_id}
-    for step in workflow.steps:
-        if found.intersection(step.access):
-            found.add(step.step_id)
-    return frozenset(found - {step_id})
-
-
 def unused(workflow: Workflow) -> frozenset[str]:
     """Steps the answer does not rest on: the last step neither is nor sees them, however far."""
     final = workflow.final_step.step_id

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from conductor_client.events import RunEvent
 from conductor_client.plan import Plan
@@ -30,10 +30,6 @@ class RunDocument(BaseModel):
     events: tuple[Annotated[RunEvent, Field(discriminator="kind")], ...] = ()
 
 
-class NotARunDocument(ValueError):
-    """The text is no run exported by this product, or by a version of it that this one cannot read."""
-
-
 def run_document(state: RunState, events: Sequence[RunEvent]) -> RunDocument:
     """Puts a run and its events into one document."""
     return RunDocument(workflow=state.workflow, plan=state.plan, state=state, events=tuple(events))
@@ -42,28 +38,3 @@ def run_document(state: RunState, events: Sequence[RunEvent]) -> RunDocument:
 def run_json(state: RunState, events: Sequence[RunEvent]) -> str:
     """The document as indented JSON, ASCII control characters escaped, everything else as it is."""
     return run_document(state, events).model_dump_json(indent=2) + "\n"
-
-
-def read_run(text: str | bytes) -> RunDocument:
-    """Reads a document back.
-
-    Raises:
-        NotARunDocument: not JSON, not ours, or of a newer version; the message says which.
-    """
-    try:
-        data = _any_json.validate_json(text)
-    except ValidationError as problem:
-        raise NotARunDocument("This is not JSON.") from problem
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise NotARunDocument(f"This JSON is no run export: its 'format' is not {FORMAT!r}.")
-    if data.get("version") != VERSION:
-        raise NotARunDocument(
-            f"This export has version {data.get('version')!r}; this program reads version {VERSION}."
-        )
-    try:
-        return RunDocument.model_validate(data)
-    except ValidationError as problem:
-        raise NotARunDocument(f"This export is damaged: {problem}") from problem
-
-
-_any_json: TypeAdapter[Any] = TypeAdapter(Any)

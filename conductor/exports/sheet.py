@@ -86,7 +86,8 @@ def _rows(state: RunState) -> list[dict[str, object]]:
                 "withheld": " ".join(now.withheld),
                 "output": now.output if now.output is not None else now.partial_text,
                 "cost_usd": now.cost_usd,
-                "duration_s": now.duration_s,
+                # A reused step took no time in this run; what it once took belongs to the run it is from.
+                "duration_s": None if now.reused_from else now.duration_s,
                 "attempts": len(now.attempts),
                 "reused_from": now.reused_from.run_id if now.reused_from else None,
                 "error": f"{now.error.kind}: {now.error.message}" if now.error else None,

@@ -53,7 +53,10 @@ def estimate(
     before = sum(len(each.content) for each in messages)
     written = {step.step_id: _output_tokens(step, workers, typical, outputs) for step in workflow.steps}
     running = [step for step in workflow.steps if only is None or step.step_id in only]
-    read = {step.step_id: _input_tokens(step, workflow, before, written) for step in running}
+    read = {
+        step.step_id: _input_tokens(step, workflow, workers.get(step.worker), before, written)
+        for step in running
+    }
     costs: list[Decimal | None] = []
     seconds: dict[str, float] = {}
     input_tokens = output_tokens = 0
@@ -91,8 +94,11 @@ def _output_tokens(
     return tokens if cap is None else min(tokens, cap)
 
 
-def _input_tokens(step: Step, workflow: Workflow, before: int, written: Mapping[str, int]) -> int:
-    characters = before + len(workflow.prompt) + len(step.instruction) + FRAME_CHARACTERS
+def _input_tokens(
+    step: Step, workflow: Workflow, worker: Worker | None, before: int, written: Mapping[str, int]
+) -> int:
+    characters = before + (len(worker.system) if worker is not None else 0)
+    characters += len(workflow.prompt) + len(step.instruction) + FRAME_CHARACTERS
     characters += sum(len(workflow.step(seen).instruction) + FRAME_CHARACTERS for seen in step.access)
     return characters // CHARACTERS_PER_TOKEN + 1 + sum(written[seen] for seen in step.access)
 

@@ -106,6 +106,20 @@ class Completion:
     notes: tuple[str, ...] = ()
 
 
+_TURNED_AWAY: frozenset[StepErrorKind] = frozenset(
+    {
+        "auth",
+        "bad_input",
+        "bad_request",
+        "context_overflow",
+        "overloaded",
+        "quota",
+        "rate_limited",
+        "unavailable",
+    }
+)
+
+
 class WorkerError(Exception):
     """A call that failed. ``retry_after_s``: what the server asked for, in seconds.
 
@@ -135,6 +149,12 @@ class WorkerError(Exception):
         self.reasoning = reasoning
         self.usage = usage
         self.served_model = served_model
+
+    @property
+    def was_turned_away(self) -> bool:
+        """Whether nothing was worked on and so charged: no text, no usage, and a kind that says so."""
+        has_begun = bool(self.partial_text or self.reasoning) or self.usage is not None
+        return self.kind in _TURNED_AWAY and not has_begun
 
     def as_data(self) -> StepError:
         """The same as a value for events."""

@@ -88,6 +88,7 @@ class Attempts:
             async with lane.slot() as waited_s:
                 draft.say("")
                 started = self._started(worker, waited_s)
+                reservation.is_sent = True
                 answer = await self._call(worker, cap, draft)
             usage = answer.completion.usage
             charge = self._charge(
@@ -95,10 +96,11 @@ class Attempts:
             )
             return Done(self._attempt, worker, answer, charge, started.at)
         except WorkerError as error:
+            reservation.is_sent = not error.was_turned_away
             usage, charge = error.usage, self._charge(worker, error.usage, error.served_model)
             raise
         finally:
-            work.budget.settle(reservation, usage, charge.cost_usd, draft.text())
+            work.budget.settle(reservation, usage, charge.cost_usd, draft.everything())
 
     def _draft(self, worker: Worker) -> Draft:
         draft = self._means.hub.draft(self._work.run_id, self._step.step_id, self._attempt)

@@ -86,6 +86,10 @@ class Draft:
         """All the text of a channel so far."""
         return self._texts[channel].whole()
 
+    def everything(self) -> str:
+        """The text of all channels: what a worker wrote, and may charge for."""
+        return "".join(map(self.text, CHANNELS))
+
     def new_frames(self) -> Iterator[Frame]:
         """What has come since the last call, one frame per channel at most."""
         self.is_dirty = False

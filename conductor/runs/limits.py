@@ -52,12 +52,16 @@ def highest_cost(price: Price | None, input_tokens: int, output_tokens: int) -> 
 
 @dataclass
 class Reservation:
-    """What one call may take. ``usd`` is ``None`` for an unpriced worker."""
+    """What one call may take. ``usd`` is ``None`` for an unpriced worker.
+
+    ``is_sent``: whether a provider was asked and may charge for it; whoever makes the call says so.
+    """
 
     tokens: int
     usd: Decimal | None
     input_tokens: int
     price: Price | None
+    is_sent: bool = False
 
 
 class DayBudget:
@@ -152,17 +156,22 @@ class Budget:
         return Reservation(input_tokens + cap, usd, input_tokens, price)
 
     def settle(self, reservation: Reservation, usage: Usage | None, cost: Decimal | None, text: str) -> None:
-        """Replaces a reservation by what the call took; what is unknown is estimated from ``text``."""
+        """Replaces a reservation by what the call took; what is unknown is estimated from ``text``.
+
+        A call that was never sent took nothing.
+        """
         self._held_tokens -= reservation.tokens
         self._held_usd -= reservation.usd or Decimal(0)
         self._day.held -= reservation.usd or Decimal(0)
+        self._settled.set()
+        if not reservation.is_sent:
+            return
         used_in = usage.input_tokens if usage and usage.input_tokens is not None else reservation.input_tokens
         used_out = usage.output_tokens if usage and usage.output_tokens is not None else estimate_tokens(text)
         usd = cost if cost is not None else highest_cost(reservation.price, used_in, used_out)
         self._tokens += used_in + used_out
         self._usd += usd or Decimal(0)
         self._day.add(usd)
-        self._settled.set()
 
     async def _next_settlement(self) -> None:
         self._settled.clear()

@@ -76,7 +76,7 @@ class PlanCalls:
                 self.draft.say(f"{worker.name}: {reason}")
             async with lane.slot():
                 self.draft.say("")
-                usage, cost = None, _unfinished(price)
+                usage, cost, reservation.is_sent = None, _unfinished(price), True
                 made = make_call(
                     self._means.provider_for(worker),
                     call,
@@ -91,13 +91,13 @@ class PlanCalls:
             ).cost_usd
             return answer.completion
         except WorkerError as error:
-            usage = error.usage
+            usage, reservation.is_sent = error.usage, not error.was_turned_away
             charged = self._means.charge_for(worker, price, usage, error.served_model, None).cost_usd
             cost = charged if charged is not None else cost
             raise
         finally:
             self.planning.untold.append((usage, cost))
-            self._budget.settle(reservation, usage, cost, self.draft.text())
+            self._budget.settle(reservation, usage, cost, self.draft.everything())
 
     def _usage_so_far(self, usage: Usage | None) -> Usage | None:
         """Of the tries that failed before, too: the plan tells them. Those that used nothing say nothing."""

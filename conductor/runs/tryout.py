@@ -39,7 +39,7 @@ async def try_worker(worker: Worker, price: Price | None, means: Means, day: Day
         )
     except LimitReached as limit:
         return _failed(worker, limit.error.message, limit.error.hint)
-    usage, cost = None, None
+    usage, cost, held.is_sent = None, None, True
     draft = Draft("", "", 1, lambda _: None)
     try:
         answer = await make_call(
@@ -49,10 +49,10 @@ async def try_worker(worker: Worker, price: Price | None, means: Means, day: Day
         usage = done.usage
         cost = means.charge_for(worker, price, usage, done.served_model, done.reported_cost_usd).cost_usd
     except WorkerError as error:
-        usage = error.usage
+        usage, held.is_sent = error.usage, not error.was_turned_away
         return _failed(worker, error.message, error.hint, loop.time() - began)
     finally:
-        budget.settle(held, usage, cost, draft.text())
+        budget.settle(held, usage, cost, draft.everything())
     return WorkerTestReply(
         worker=worker.name,
         ok=True,

@@ -1,4 +1,4 @@
-"""What belongs to the installation rather than to a run: spending, secrets, heartbeats of executors."""
+"""What belongs to the installation rather than to a run: spending, secrets, whether it can be written."""
 
 from __future__ import annotations
 
@@ -35,29 +35,9 @@ def secret(conn: sqlite3.Connection, name: str) -> str:
     return value
 
 
-def forget_secret(conn: sqlite3.Connection, name: str) -> None:
-    """Lets go of a secret, so that everything signed with it stops working; the next asking makes another."""
-    conn.execute("DELETE FROM secrets WHERE name = ?", (name,))
-
-
-def beat(conn: sqlite3.Connection, executor_id: str, at: datetime) -> None:
-    """Notes that an executor is alive."""
-    conn.execute(
-        "INSERT OR REPLACE INTO executors (executor_id, beat_at) VALUES (?, ?)", (executor_id, iso(at))
-    )
-
-
-def silent_executors(conn: sqlite3.Connection, since: datetime) -> list[str]:
-    """Executors that have not been heard of since that moment, longest silent first."""
-    rows = conn.execute(
-        "SELECT executor_id FROM executors WHERE beat_at < ? ORDER BY beat_at, executor_id", (iso(since),)
-    )
-    return [executor_id for (executor_id,) in rows]
-
-
-def forget_executor(conn: sqlite3.Connection, executor_id: str) -> None:
-    """Takes an executor off the list, when its runs were taken over."""
-    conn.execute("DELETE FROM executors WHERE executor_id = ?", (executor_id,))
+def probe(conn: sqlite3.Connection, at: datetime) -> None:
+    """Writes one row, the same each time, to see whether writing works."""
+    conn.execute("INSERT OR REPLACE INTO executors (executor_id, beat_at) VALUES ('probe', ?)", (iso(at),))
 
 
 def _cost(state: RunState) -> Decimal:

@@ -75,17 +75,3 @@ def by_keys(
         {"keys": as_json(list(keys)), "within": as_json(list(within or ()))},
     )
     return {key: StoredResult.model_validate_json(data) for key, data, _ in rows}
-
-
-def of_attempt(conn: sqlite3.Connection, run_id: str, step_id: str, attempt: int) -> StoredResult | None:
-    """The answer that an attempt left behind, whatever became of its key; ``None`` when it left none."""
-    row = conn.execute(
-        "SELECT data FROM results WHERE run_id = ? AND step_id = ? AND attempt = ?",
-        (run_id, step_id, attempt),
-    ).fetchone()
-    return StoredResult.model_validate_json(row[0]) if row else None
-
-
-def forget(conn: sqlite3.Connection, key: str) -> None:
-    """No answer stands for this key any more; runs that were given one keep it in their events."""
-    conn.execute("UPDATE results SET key = NULL WHERE key = ?", (key,))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
@@ -200,14 +200,6 @@ class Store:
 
         return await self._read(read)
 
-    async def result_of(self, run_id: str, step_id: str, attempt: int) -> StoredResult | None:
-        """What an attempt left behind, for resuming after a crash; ``None`` when it left nothing."""
-        return await self._read(lambda conn: results.of_attempt(conn, run_id, step_id, attempt))
-
-    async def forget_result(self, key: str) -> None:
-        """No stored answer stands for this key any more."""
-        await self._write(lambda tx: results.forget(tx.conn, key))
-
     # Plans and saved workflows
 
     async def save_plan(self, plan: Plan) -> None:
@@ -242,28 +234,10 @@ class Store:
         """A random secret kept in the file, 256 bits in hex, made when first asked for."""
         return await self._write(lambda tx: installation.secret(tx.conn, name))
 
-    async def forget_secret(self, name: str) -> None:
-        """Makes everything signed with a secret void; the next ``secret`` is another."""
-        await self._write(lambda tx: installation.forget_secret(tx.conn, name))
-
-    async def beat(self, executor_id: str) -> None:
-        """Notes that an executor is alive now."""
-        await self._write(lambda tx: installation.beat(tx.conn, executor_id, self._now()))
-
-    async def silent_executors(self, older_than_s: float) -> list[str]:
-        """Executors whose last beat is more than ``older_than_s`` seconds ago, longest silent first."""
-        since = self._now() - timedelta(seconds=older_than_s)
-        return await self._read(lambda conn: installation.silent_executors(conn, since))
-
-    async def forget_executor(self, executor_id: str) -> None:
-        """Takes an executor off the list, when its runs were taken over."""
-        await self._write(lambda tx: installation.forget_executor(tx.conn, executor_id))
-
     async def is_writable(self) -> bool:
-        """Whether a write reaches the disk right now."""
+        """Whether a write reaches the disk right now; tried with one commit."""
         try:
-            await self.beat("store probe")
-            await self.forget_executor("store probe")
+            await self._write(lambda tx: installation.probe(tx.conn, self._now()))
         except StoreError:
             return False
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 from hypothesis import given
@@ -96,3 +97,10 @@ def test_any_workflow_can_be_estimated(workflow: Workflow) -> None:
     assert found.usd is not None
     assert found.usd > 0
     assert estimate(workflow, {}).usd is None
+
+
+def test_what_a_worker_is_told_before_every_task_is_counted() -> None:
+    told = {"paid": replace(POOL["paid"], system="s" * 4000)}
+    plain, longer = (estimate(flow(("paid", [])), pool).input_tokens for pool in (POOL, told))
+    assert plain is not None
+    assert longer == plain + 1000

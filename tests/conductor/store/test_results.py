@@ -1,4 +1,4 @@
-"""Answers kept for reuse and recovery."""
+"""Answers kept for reuse and recovery, found by the key of their call."""
 
 from __future__ import annotations
 
@@ -44,17 +44,6 @@ async def test_the_newest_answer_stands_for_its_key(store: Store) -> None:
     assert await outputs(store, "k") == {"k": "fresh"}
     await store.put_result("k", result("run_a", output="old, stored again"))
     assert await outputs(store, "k") == {"k": "old, stored again"}
-    await store.forget_result("k")
-    assert await outputs(store, "k") == {}
-
-
-async def test_what_an_attempt_left_is_found_by_attempt_whatever_became_of_its_key(store: Store) -> None:
-    await store.append("run_a", whole_run("run_a"))
-    await store.put_result("k", result("run_a", attempt=2))
-    await store.forget_result("k")
-    assert await store.result_of("run_a", "s1", 2) == result("run_a", attempt=2)
-    assert await store.result_of("run_a", "s1", 1) is None
-    assert await store.result_of("run_b", "s1", 2) is None
 
 
 async def test_a_lineage_finds_what_its_members_made_or_reused_and_nothing_else(store: Store) -> None:
