@@ -216,6 +216,27 @@ def resumed_story() -> Story:
     return story.start("s5").finish("s5").add(ev.RunFinished, 0.01, final_output=OUTPUTS[-1])
 
 
+def rounds_story(*, ends: bool = True) -> Story:
+    """Two rounds and a third in which the answer is kept, or is still being looked at."""
+    story = (
+        Story(workflow_of(PROMPT, [("qwen-0.5b", "Solve it in one go.", ())]), "run_rounds").begin().planned()
+    )
+    story.start("s1").finish("s1", 1.4, output="The tank holds 140 litres after 67 minutes.")
+    story.add(ev.PlanStarted, 0.02, conductor="local", round=2)
+    rows = [("qwen-1.5b", "Write the amount as one expression.", ()), ("calculator", "Calculate it.", (0,))]
+    story.workflow = workflow_of(PROMPT, rows, first_id=2)
+    story.planned()
+    story.events[-1] = story.events[-1].model_copy(update={"round": 2})
+    story.add(ev.RoundStarted, round=2, workflow=story.workflow)
+    story.start("s2").finish("s2", 1.1).start("s3").finish("s3", 0.1, output="145")
+    story.add(ev.PlanStarted, 0.02, conductor="local", round=3)
+    if not ends:
+        return story
+    kept = Plan(plan_id="plan_kept", workflow=None, decision="keep", conductor="local", pool=())
+    story.add(ev.PlanCreated, 0.6, plan=kept, round=3)
+    return story.add(ev.RunFinished, 0.01, final_output="145")
+
+
 def payload_of(story: Story, **more: Any) -> Json:
     return graph_payload(labels=catalogue.under("graph"), state=fold(story.events), workers=WORKERS, **more)
 
@@ -266,6 +287,8 @@ def scenes() -> dict[str, Json]:
         "plan_only": graph_payload(
             labels=catalogue.under("graph"), draft=demo_workflow(), mode="edit", workers=WORKERS
         ),
+        "rounds": payload_of(rounds_story(), mode="edit"),
+        "rounds_planning": offline(payload_of(rounds_story(ends=False))),
         "replay": payload_of(done, replay=Replay(done.events, speed=2)),
         "present": payload_of(done, replay=Replay(done.events, present=True)),
         "resumed_present": payload_of(resumed, replay=Replay(resumed.events, present=True)),

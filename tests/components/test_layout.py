@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
+from conductor_client.lanes import HEAD, place_rounds
 from conductor_client.layout import Box, Direction, Layout, Route, curve, place
 from conductor_client.workflow import Workflow
 
@@ -58,7 +59,50 @@ def test_python_and_javascript_draw_the_same() -> None:
                     "curves": [curve(route, direction) for route in layout.edges],
                 }
             )
-    assert run_node("check_layout.mjs", given=cases) == f"{len(cases)} layouts agree\n"
+    rounds = [_rounds_case(at, direction) for at in range(0, len(RANDOM), 3) for direction in DIRECTIONS]
+    said = run_node("check_layout.mjs", given={"layouts": cases, "rounds": rounds})
+    assert said == f"{len(cases)} layouts and {len(rounds)} drawings of rounds agree\n"
+
+
+def _rounds_case(at: int, direction: Direction) -> dict[str, Any]:
+    workflows = [RANDOM[at], None, RANDOM[(at + 1) % len(RANDOM)]][: 2 + at % 2]
+    lanes = place_rounds(workflows, direction=direction)
+    return {
+        "workflows": [each and each.model_dump(mode="json") for each in workflows],
+        "direction": direction,
+        "lanes": {
+            "direction": lanes.direction,
+            "width": lanes.width,
+            "height": lanes.height,
+            "cards": [box_json(box) for box in lanes.cards],
+            "routes": [route_json(route) for route in lanes.routes],
+            "lanes": [
+                {
+                    "y": each.y,
+                    "height": each.height,
+                    "prompt": box_json(each.prompt),
+                    "answer": box_json(each.answer),
+                }
+                for each in lanes.lanes
+            ],
+        },
+    }
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_every_round_stays_in_its_own_lane(direction: Direction) -> None:
+    workflows = [NAMED[1], None, NAMED[2]]
+    lanes = place_rounds(workflows, direction=direction)
+    first, kept, last = lanes.lanes
+    assert first.y + first.height < kept.y and kept.y + kept.height < last.y
+    assert last.y + last.height == lanes.height
+    for at, lane in ((0, first), (2, last)):
+        workflow = workflows[at]
+        assert workflow is not None
+        offset = 0 if at == 0 else len(NAMED[1].steps)
+        for box in lanes.cards[offset : offset + len(workflow.steps)]:
+            assert lane.y + HEAD <= box.y and box.y + box.height <= lane.y + lane.height
+            assert 0 <= box.x and box.x + box.width <= lanes.width
 
 
 def pieces(route: Route, direction: Direction) -> list[tuple[float, float, float, float]]:

@@ -1,6 +1,7 @@
 // Chooses direction, card size, scale and stage height for the room there is. Pure: no DOM.
 
-import { CARD, LAYER_GAP, PILL, END_GAP, place } from "./layout.js";
+import { placeDrawn as place, workflowsOf } from "./lanes.js";
+import { CARD, LAYER_GAP, PILL, END_GAP } from "./layout.js";
 import { COLUMN_GAP, inRows, isChain } from "./rows.js";
 import { depths } from "./topology.js";
 
@@ -60,10 +61,14 @@ function whole(layouts, width, room, isCompact) {
 
 /** Card width with which the fullest row of a downward drawing fills the room. */
 function downWidth(workflow, width) {
+  const most = Math.max(...workflowsOf(workflow).map(fullestRow));
+  return 4 * Math.floor(Math.min(340, Math.max(240, (width - 2 * EDGE - 64) / most - 28)) / 4);
+}
+
+function fullestRow(workflow) {
   const rows = new Map();
   for (const depth of depths(workflow).values()) rows.set(depth, (rows.get(depth) ?? 0) + 1);
-  const most = Math.max(...rows.values());
-  return 4 * Math.floor(Math.min(340, Math.max(240, (width - 2 * EDGE - 64) / most - 28)) / 4);
+  return Math.max(...rows.values());
 }
 
 /** No smaller than it can be read, no taller than the room: the rest is reached by rolling or dragging. */

@@ -1,17 +1,18 @@
 // What a card says, as plain strings: pure, so that the page, the exported picture and the tests agree.
 
 import { dollars, duration, say, sayCount, ticking, total } from "./format.js";
+import { workflowsOf } from "./lanes.js";
 import { unused } from "./topology.js";
 
 const SILENT_AFTER_S = 8; // a pause in the text longer than this is named
 
 /** Facts that all cards of one drawing share. */
 export function context(store) {
-  const { workflow, payload, view } = store;
-  const number = new Map((workflow?.steps ?? []).map((step, at) => [step.step_id, at + 1]));
+  const { drawn, payload, view } = store;
+  const number = new Map((drawn?.steps ?? []).map((step, at) => [step.step_id, (drawn.rounds ? step.position : at) + 1]));
   return {
     labels: payload.labels, number, view, now: store.now(), hasEnded: store.hasEnded, marks: payload.marks ?? {},
-    isDraft: payload.draft, unused: workflow ? unused(workflow) : new Set(), live: store.live,
+    isDraft: payload.draft, unused: new Set(drawn ? workflowsOf(drawn).flatMap((each) => [...unused(each)]) : []), live: store.live,
     tools: new Set((payload.workers ?? []).filter((each) => each.is_tool).map((each) => each.name)),
   };
 }
@@ -153,11 +154,19 @@ export function listOf(labels, numbers) {
   return say(labels, "list_and", { most: numbers.slice(0, -1).join(", "), last: numbers[numbers.length - 1] });
 }
 
+/** What stands at the head of a round's lane. */
+export function laneName({ round, workflow, decision, error }, { payload: { labels }, hasEnded }) {
+  const name = say(labels, "round", { n: round });
+  const key = workflow ? null : decision === "keep" ? "round_kept" : decision === "rejected" ? "round_rejected"
+    : error ? "round_failed" : hasEnded ? "round_unfinished" : "round_planning";
+  return { name, note: key ? say(labels, key, { said: error?.message ?? "" }) : "" };
+}
+
 /** The figures of the whole run, in order. */
 export function runFacts(store) {
   const { labels } = store.payload;
   const { view } = store;
-  const steps = Object.values(view.steps).filter((step) => step.round === view.round);
+  const steps = Object.values(view.steps);
   const done = steps.filter((step) => step.status === "succeeded" || step.status === "reused").length;
   const facts = steps.length ? [say(labels, "steps_done", { done, n: steps.length })] : [];
   const wall = view.wall_s ?? (view.started_at && !store.hasEnded ? (store.now() - Date.parse(view.started_at)) / 1000 : null);
@@ -188,7 +197,6 @@ function spendings({ totals, steps }, labels) {
 export function runNotices({ view, payload: { labels } }) {
   const notices = [];
   if (view.plan?.fallback) notices.push(say(labels, "fallback", view.plan.fallback));
-  if (view.round > 1) notices.push(say(labels, "round", { n: view.round }));
   if (view.resumed) notices.push(say(labels, "resumed"));
   return notices;
 }

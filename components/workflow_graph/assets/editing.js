@@ -71,7 +71,7 @@ export class Editing {
     const menu = event.target.closest("[data-menu]");
     if (menu) return this.cardMenu(menu.dataset.menu, menu);
     const edge = event.target.closest(".edge.access");
-    if (edge && this.isOn) return this.chooseEdge({ seen: edge.dataset.seen, by: edge.dataset.by });
+    if (edge && this.isOn && !this.graph.isPast(edge.dataset.by)) return this.chooseEdge({ seen: edge.dataset.seen, by: edge.dataset.by });
     return undefined;
   }
 

@@ -2,7 +2,7 @@
 
 import { FONT, picture, roughly } from "./picture.js";
 import { say } from "./format.js";
-import { place } from "./layout.js";
+import { placeDrawn } from "./lanes.js";
 
 // Wider than on the page: other machines have other fonts.
 const CARD = { width: 320, height: 220 }, PILL = { width: 124, height: 34 };
@@ -12,7 +12,7 @@ const MOST_PIXELS = 60e6; // what a browser's canvas surely takes
 /** Downloads the drawing; `format` is svg or png, `theme` light or dark. */
 export async function save(instance, format, theme) {
   const { store, graph } = instance;
-  const layout = place(store.workflow, { direction: graph.layout.direction, card: CARD, pill: PILL });
+  const layout = placeDrawn(store.drawn, { direction: graph.layout.direction, card: CARD, pill: PILL });
   const made = picture(store, layout, { theme, measure: ruler() });
   const name = `workflow-${(store.view.run_id ?? store.workflow.workflow_id).replace(/[^\w-]/g, "_")}.${format}`;
   const drawing = new Blob([made.text], { type: "image/svg+xml" });

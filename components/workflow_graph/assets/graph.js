@@ -3,19 +3,20 @@
 
 import { arrange } from "./arrange.js";
 import { Card } from "./card.js";
-import { cardOf, context, planningOf } from "./cards.js";
+import { cardOf, context, laneName, planningOf } from "./cards.js";
 import { el, setAttribute, setChildren, setText, svg } from "./dom.js";
 import { Edges } from "./edges.js";
 import { say } from "./format.js";
 import { PILL } from "./layout.js";
 import { icon } from "./icons.js";
+import { workflowsOf } from "./lanes.js";
 import { Planning } from "./planning.js";
 import { criticalPath } from "./topology.js";
 import { Viewport } from "./viewport.js";
 
 export class Graph {
   constructor(store, onSelect) {
-    Object.assign(this, { store, onSelect, cards: new Map(), selected: null, hovered: null, focused: null, layout: null, edge: null });
+    Object.assign(this, { store, onSelect, cards: new Map(), lanes: [], selected: null, hovered: null, focused: null, layout: null, edge: null });
     this.edges = new Edges();
     this.prompt = pill("prompt");
     this.answer = pill("answer");
@@ -32,7 +33,7 @@ export class Graph {
 
   /** Brings the drawing up to date. `size` is the room for it, in px. */
   render(changes, size) {
-    const { workflow } = this.store;
+    const workflow = this.store.drawn;
     setAttribute(this.stage, "aria-label", say(this.store.payload.labels, "graph"));
     this.planning.paint(this.store, planningOf(this.store));
     setAttribute(this.layer, "hidden", !workflow);
@@ -57,11 +58,16 @@ export class Graph {
     }
     this.boxes = boxes;
     const cards = workflow.steps.map((step) => this.cards.get(step.step_id).root);
-    setChildren(this.layer, [this.edges.root, this.prompt.root, ...cards, this.answer.root, this.over]);
+    this.placeLanes(placed.layout);
+    const ends = placed.layout.prompt ? [this.prompt.root, this.answer.root] : [];
+    const [first, last] = [ends.slice(0, 1), ends.slice(1)];
+    setChildren(this.layer, [...this.lanes.map((lane) => lane.root), this.edges.root, ...first, ...cards, ...last, this.over]);
     this.edges.draw(placed.layout);
     setAttribute(this.layer, "data-direction", placed.layout.direction);
-    put(this.prompt.root, placed.layout.prompt);
-    put(this.answer.root, placed.layout.answer);
+    if (placed.layout.prompt) {
+      put(this.prompt.root, placed.layout.prompt);
+      put(this.answer.root, placed.layout.answer);
+    }
     this.stage.classList.toggle("compact", placed.isCompact);
     this.stage.classList.toggle("icons", placed.layout.prompt.width < PILL.width);
     this.viewport.isFixed = placed.isFixed;
@@ -73,6 +79,36 @@ export class Graph {
     if (heir !== this.focused) this.focusOn(heir);
     if (held && !held.isConnected) this.moveTo(heir);
     else if (held && held !== this.stage.getRootNode().activeElement) held.focus({ preventScroll: true });
+  }
+
+  /** A strip for each round, with its name and its own pills. */
+  placeLanes({ lanes, width }) {
+    this.lanes = lanes.map(({ y, height, prompt, answer }) => {
+      const name = el("span", { class: "name" }), note = el("span", { class: "note", dir: "auto" });
+      const lane = { name, note, root: el("div", { class: "lane" }, el("div", { class: "head" }, name, note)), ends: [] };
+      put(lane.root, { x: 0, y, width, height });
+      for (const [kind, box] of [["prompt", prompt], ["answer", answer]]) {
+        if (!box) continue;
+        const end = pill(kind);
+        put(end.root, { ...box, y: box.y - y });
+        lane.root.append(end.root);
+        lane.ends.push([kind, end]);
+      }
+      return lane;
+    });
+  }
+
+  paintLanes(rounds) {
+    const { store } = this;
+    this.lanes.forEach((lane, at) => {
+      const said = laneName(rounds[at], store), isLast = !rounds.slice(at + 1).some((each) => each.workflow);
+      setText(lane.name, said.name);
+      setText(lane.note, said.note);
+      for (const [kind, end] of lane.ends) {
+        setText(end.word, say(store.payload.labels, kind));
+        if (kind === "answer") setAttribute(end.root, "data-status", isLast ? store.view.status : "past");
+      }
+    });
   }
 
   /** The card that stays and lies nearest to where that one lay. */
@@ -101,18 +137,26 @@ export class Graph {
     this.prompt.root.title = `${say(shared.labels, "prompt_hint")}\n\n${workflow.prompt.slice(0, 600)}`;
     setText(this.answer.word, say(shared.labels, "answer"));
     setAttribute(this.answer.root, "data-status", payload.draft ? "draft" : view.status);
+    if (workflow.rounds) this.paintLanes(workflow.rounds);
+    for (const [id, card] of this.cards) card.root.classList.toggle("past", this.isPast(id));
     this.mark(workflow);
   }
 
+  /** Whether the step belongs to an earlier round: it can be looked at, not changed here. */
+  isPast(id) {
+    return !this.store.workflow.steps.some((step) => step.step_id === id);
+  }
+
   /** Classes of cards and edges: what runs, what is seen, what is withheld. */
-  mark(workflow = this.store.workflow) {
+  mark(workflow = this.store.drawn) {
     if (!workflow || !this.layout) return;
     const centre = this.isLinking ? null : this.hovered ?? this.selected;
     const reader = centre && workflow.steps.find((step) => step.step_id === centre);
     const sees = new Set(reader?.access);
     const place = new Map(workflow.steps.map((step, at) => [step.step_id, at]));
+    const lane = new Map(workflowsOf(workflow).flatMap((each, at) => each.steps.map((step) => [step.step_id, at])));
     for (const [id, card] of this.cards) {
-      const isWithheld = reader && !sees.has(id) && place.get(id) < place.get(centre);
+      const isWithheld = reader && !sees.has(id) && place.get(id) < place.get(centre) && lane.get(id) === lane.get(centre);
       const { classList } = card.root;
       classList.toggle("selected", id === this.selected);
       classList.toggle("seen", sees.has(id));
@@ -139,8 +183,8 @@ export class Graph {
     const { view, payload, hasEnded } = this.store;
     const seconds = new Map(Object.entries(view.steps).flatMap(([id, step]) => (step.seconds === null || step.reused ? [] : [[id, step.seconds]])));
     if (!hasEnded || payload.draft || seconds.size < 2) return new Set();
-    const { path } = criticalPath(workflow, seconds);
-    return new Set(path.slice(1).map((id, at) => `${path[at]} ${id}`));
+    const paths = workflowsOf(workflow).map((each) => criticalPath(each, seconds).path);
+    return new Set(paths.flatMap((path) => path.slice(1).map((id, at) => `${path[at]} ${id}`)));
   }
 
   hover(id) {

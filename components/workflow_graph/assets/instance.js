@@ -201,10 +201,10 @@ export class Instance {
   /** Says changes of status, never tokens, to a screen reader. */
   tell(events) {
     const { labels } = this.store.payload;
-    const { workflow, view } = this.store;
+    const { drawn, view } = this.store;
     const words = [];
     for (const event of events.slice(-4)) {
-      const at = workflow?.steps.findIndex((step) => step.step_id === event.step_id) ?? -1;
+      const at = drawn?.steps.find((step) => step.step_id === event.step_id)?.position ?? -1;
       const status = view.steps[event.step_id]?.status;
       if (at >= 0 && status) words.push(say(labels, "news_step", { n: at + 1, status: say(labels, `status.${status}`) }));
     }

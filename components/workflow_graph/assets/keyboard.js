@@ -37,7 +37,7 @@ export class Keyboard {
     if (key === "-") return done(graph.viewport.zoomBy(1 / 1.25));
     if (key === "0") return done(graph.viewport.fit());
     if ((key === "Enter" || key === " ") && event.target.closest(".card")) return done(graph.select(id));
-    return editing.isOn && this.edit(key, id, event);
+    return editing.isOn && !graph.isPast(id) && this.edit(key, id, event);
   }
 
   edit(key, id, { shiftKey }) {
@@ -83,7 +83,7 @@ export class Keyboard {
   }
 
   jump(key) {
-    const { steps } = this.instance.store.workflow;
+    const { steps } = this.instance.store.drawn;
     return done(this.instance.graph.moveTo(steps[key === "Home" ? 0 : steps.length - 1].step_id));
   }
 
@@ -91,8 +91,8 @@ export class Keyboard {
   move(id, direction) {
     const { graph, store } = this.instance;
     const next = nearest(graph.boxes, id, direction);
-    const at = store.workflow.steps.findIndex((step) => step.step_id === id);
-    const beside = store.workflow.steps[at + (direction[0] + direction[1])]?.step_id;
+    const at = store.drawn.steps.findIndex((step) => step.step_id === id);
+    const beside = store.drawn.steps[at + (direction[0] + direction[1])]?.step_id;
     if (next ?? beside) graph.moveTo(next ?? beside);
     return true;
   }

@@ -49,7 +49,7 @@ export class Linking {
 
   drag({ clientX, clientY }) {
     const [x, y] = this.graph.viewport.inDrawing(clientX, clientY);
-    const inside = ([, box]) => x >= box.x - 14 && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
+    const inside = ([id, box]) => !this.graph.isPast(id) && x >= box.x - 14 && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
     this.aim([...this.graph.boxes].find(inside)?.[0] ?? null, [x, y]);
   }
 

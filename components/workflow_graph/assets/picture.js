@@ -1,7 +1,7 @@
 // The drawing as a pure SVG text: no foreignObject, no styles from outside, every character escaped, so that it
 // opens anywhere and can become a PNG. Made from the same card texts as the page shows. Pure: no DOM.
 
-import { cardOf, context } from "./cards.js";
+import { cardOf, context, laneName } from "./cards.js";
 import { arrow } from "./edges.js";
 import { say } from "./format.js";
 import { PATHS } from "./icons.js";
@@ -35,19 +35,26 @@ export function escape(text) {
 export function picture(store, layout, { theme = "light", measure = roughly } = {}) {
   const colours = COLOURS[theme], shared = context(store);
   const width = layout.width + 2 * EDGE, height = layout.height + 2 * EDGE;
-  const steps = new Map(store.workflow.steps.map((step) => [step.step_id, step]));
+  const steps = new Map(store.drawn.steps.map((step) => [step.step_id, step]));
   const cards = layout.cards.map((box) => card(box, cardOf(steps.get(box.step_id), shared), colours, measure));
   const routes = [...layout.starts, ...layout.edges, ...(layout.end ? [layout.end] : [])];
-  const pills = [[layout.prompt, "prompt"], [layout.answer, "answer"]].filter(([box]) => box);
+  const pills = [layout, ...layout.lanes].flatMap((each) => [[each.prompt, "prompt"], [each.answer, "answer"]]).filter(([box]) => box);
+  const heads = layout.lanes.map((lane, at) => laneHead(lane, laneName(store.drawn.rounds[at], store), width, colours, measure));
   const text = [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="${FONT}">`,
     `<title>${escape(store.workflow.prompt.slice(0, 200))}</title>`,
     `<rect width="100%" height="100%" fill="${colours.page}"/><g transform="translate(${EDGE} ${EDGE})">`,
+    ...heads,
     ...routes.map((route) => edge(route, layout.direction, colours)),
     ...pills.map(([box, kind]) => pill(box, kind, say(shared.labels, kind), colours, measure)),
     ...cards, "</g></svg>",
   ].join("\n");
   return { text, width, height };
+}
+
+function laneHead({ y }, { name, note }, width, colours, measure) {
+  const rule = `<path d="M0 ${y + 30}H${width - 2 * EDGE}" stroke="${colours.line}"/>`, left = measure(name, 15, 650) + 12;
+  return rule + line(name, 0, y + 20, 15, 650, colours.text) + line(clip(note, width - 2 * EDGE - left, 14, 400, measure), left, y + 20, 14, 400, colours.soft);
 }
 
 function edge(route, direction, colours) {

@@ -4,6 +4,7 @@ import { el, setAttribute, setText } from "./dom.js";
 import { say, ticking } from "./format.js";
 import { icon, setIcon } from "./icons.js";
 import { Film } from "./replay.js";
+import { shapeOf } from "./store.js";
 
 const SPEEDS = [1, 2, 5];
 const STEP = 5000; // ms of one seek by key
@@ -87,7 +88,7 @@ export class Player {
   showAt(time, isJump = false) {
     const { store } = this.instance;
     const isBack = time < this.time || !this.shown;
-    const before = isBack ? null : this.shown.view.workflow;
+    const before = isBack ? null : shapeOf(this.shown.view);
     this.time = time;
     this.shown = this.film.viewAt(time, isBack ? null : this.shown);
     const { view, touched } = this.shown;
@@ -102,7 +103,7 @@ export class Player {
     for (const id of touched) store.changed.steps.add(id);
     for (const [id, step] of Object.entries(view.steps)) if (step.status === "running") store.changed.steps.add(id);
     if (isJump || isBack) Object.assign(store.changed, { all: true });
-    if (view.workflow !== before) store.changed.structure = true;
+    if (shapeOf(view) !== before) store.changed.structure = true;
     this.instance.schedule();
   }
 

@@ -20,6 +20,20 @@ export class Store {
   /** The workflow to draw: the draft, or the run's. */
   get workflow() { return this.payload.workflow ?? this.view.workflow; }
 
+  /** The rounds to draw as lanes, the one being planned included; null when there is one, or a draft. */
+  get rounds() {
+    const { rounds, planning_round: planned } = this.view;
+    const isNext = planned !== null && planned > 1 && !rounds.some((each) => each.round === planned);
+    const all = isNext ? [...rounds, { round: planned, workflow: null, decision: null, error: null }] : rounds;
+    return this.payload.workflow || all.length < 2 || !this.view.workflow ? null : all;
+  }
+
+  /** What is drawn: the workflow, or with rounds the steps of all of them. */
+  get drawn() {
+    const { rounds, workflow } = this;
+    return rounds ? { ...workflow, rounds, steps: rounds.flatMap((each) => each.workflow?.steps ?? []) } : workflow;
+  }
+
   get hasEnded() { return ENDED.has(this.view.status); }
 
   /** Takes what Python says. Older news than the stream's never undo it. */
@@ -54,7 +68,7 @@ export class Store {
 
   acceptEvent(event) {
     if (event.seq && event.seq <= this.view.seq) return; // without one it could not be stored, and is news
-    const before = this.view.workflow;
+    const before = shapeOf(this.view);
     for (const id of fold(this.view, event)) {
       this.changed.steps.add(id);
       if (!this.isRunning(id)) this.live.delete(id);
@@ -62,7 +76,7 @@ export class Store {
     if (event.kind.startsWith("step_")) this.changed.said.push(event);
     else this.live.delete("plan");
     if (event.kind.startsWith("run_")) Object.assign(this.changed, { all: true });
-    if (this.view.workflow !== before) this.changed.structure = true;
+    if (shapeOf(this.view) !== before) this.changed.structure = true;
     this.changed.run = true;
     if (event.at && Date.parse(event.at) > this.now()) this.skew = this.clock() - Date.parse(event.at);
   }
@@ -99,5 +113,10 @@ export class Store {
     return changed;
   }
 }
+
+/** What decides the drawing's structure, as a text to compare. */
+export const shapeOf = (view) => JSON.stringify([
+  view.workflow?.workflow_id, view.planning_round, view.rounds.map((each) => [each.round, each.decision, each.workflow?.workflow_id]),
+]);
 
 const fresh = () => ({ steps: new Set(), structure: false, run: false, all: false, said: [] });

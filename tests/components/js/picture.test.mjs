@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { emptyView } from "../../../components/workflow_graph/assets/fold.js";
-import { place } from "../../../components/workflow_graph/assets/layout.js";
+import { placeDrawn as place } from "../../../components/workflow_graph/assets/lanes.js";
 import { escape, picture, wrap } from "../../../components/workflow_graph/assets/picture.js";
 import { Store } from "../../../components/workflow_graph/assets/store.js";
 
