@@ -1,7 +1,7 @@
 """Rounds as lanes: each round's workflow drawn on its own, one below another, under a head with its name.
 
-Composed of what ``layout.place`` gives for each workflow. A round without one (the answer was kept, or no plan
-came) is a head alone. The browser's twin is ``components/workflow_graph/assets/lanes.js``.
+Composed of what ``layout.place`` gives for each workflow. A round without one (the answer was kept, or no
+plan came) is a head alone. The browser's twin is ``components/workflow_graph/assets/lanes.js``.
 """
 
 from __future__ import annotations

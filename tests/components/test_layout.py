@@ -102,7 +102,7 @@ def test_every_round_stays_in_its_own_lane(direction: Direction) -> None:
         offset = 0 if at == 0 else len(NAMED[1].steps)
         for box in lanes.cards[offset : offset + len(workflow.steps)]:
             assert lane.y + HEAD <= box.y and box.y + box.height <= lane.y + lane.height
-            assert 0 <= box.x and box.x + box.width <= lanes.width
+            assert box.x >= 0 and box.x + box.width <= lanes.width
 
 
 def pieces(route: Route, direction: Direction) -> list[tuple[float, float, float, float]]:

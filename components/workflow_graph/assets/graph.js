@@ -104,6 +104,7 @@ export class Graph {
       const said = laneName(rounds[at], store), isLast = !rounds.slice(at + 1).some((each) => each.workflow);
       setText(lane.name, said.name);
       setText(lane.note, said.note);
+      lane.note.title = said.note;
       for (const [kind, end] of lane.ends) {
         setText(end.word, say(store.payload.labels, kind));
         if (kind === "answer") setAttribute(end.root, "data-status", isLast ? store.view.status : "past");
