@@ -69,7 +69,7 @@ export class Graph {
       put(this.answer.root, placed.layout.answer);
     }
     this.stage.classList.toggle("compact", placed.isCompact);
-    this.stage.classList.toggle("icons", placed.layout.prompt.width < PILL.width);
+    this.stage.classList.toggle("icons", (placed.layout.prompt ?? placed.layout.lanes.find((lane) => lane.prompt).prompt).width < PILL.width);
     this.viewport.isFixed = placed.isFixed;
     this.resize(placed.height);
     this.stage.classList.toggle("fixed", placed.isFixed);
@@ -83,7 +83,7 @@ export class Graph {
 
   /** A strip for each round, with its name and its own pills. */
   placeLanes({ lanes, width }) {
-    this.lanes = lanes.map(({ y, height, prompt, answer }) => {
+    this.lanes = (lanes ?? []).map(({ y, height, prompt, answer }) => {
       const name = el("span", { class: "name" }), note = el("span", { class: "note", dir: "auto" });
       const lane = { name, note, root: el("div", { class: "lane" }, el("div", { class: "head" }, name, note)), ends: [] };
       put(lane.root, { x: 0, y, width, height });

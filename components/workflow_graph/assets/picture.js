@@ -38,8 +38,8 @@ export function picture(store, layout, { theme = "light", measure = roughly } = 
   const steps = new Map(store.drawn.steps.map((step) => [step.step_id, step]));
   const cards = layout.cards.map((box) => card(box, cardOf(steps.get(box.step_id), shared), colours, measure));
   const routes = [...layout.starts, ...layout.edges, ...(layout.end ? [layout.end] : [])];
-  const pills = [layout, ...layout.lanes].flatMap((each) => [[each.prompt, "prompt"], [each.answer, "answer"]]).filter(([box]) => box);
-  const heads = layout.lanes.map((lane, at) => laneHead(lane, laneName(store.drawn.rounds[at], store), width, colours, measure));
+  const pills = [layout, ...(layout.lanes ?? [])].flatMap((each) => [[each.prompt, "prompt"], [each.answer, "answer"]]).filter(([box]) => box);
+  const heads = (layout.lanes ?? []).map((lane, at) => laneHead(lane, laneName(store.drawn.rounds[at], store), width, colours, measure));
   const text = [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="${FONT}">`,
     `<title>${escape(store.workflow.prompt.slice(0, 200))}</title>`,
