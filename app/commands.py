@@ -57,16 +57,19 @@ def limits() -> Limits:
 
 
 def _options() -> PlanOptions | None:
-    """The chosen conductor's options, its step limit cut to the run's."""
-    most = state.value(state.MAX_STEPS)
-    if most is None:
+    """The chosen conductor's options, its step limit cut to the run's, its rounds as the form says."""
+    most, rounds = state.value(state.MAX_STEPS), state.value(state.MAX_ROUNDS)
+    if most is None and rounds is None:
         return None
     chosen = readiness.chosen_conductor(
         resources.conductors(state.value(state.POOL)), state.value(state.CONDUCTOR)
     )
     if chosen is None:
         return None
-    return chosen.options.model_copy(update={"max_steps": min(most, chosen.options.max_steps)})
+    changes = {} if most is None else {"max_steps": min(most, chosen.options.max_steps)}
+    if rounds is not None and chosen.can_revise:
+        changes["max_rounds"] = rounds
+    return chosen.options.model_copy(update=changes) if changes else None
 
 
 def request(prompt: str, *, messages: tuple[Message, ...] = ()) -> RunRequest:

@@ -47,17 +47,25 @@ class Subject:
 
 def draw(subject: Subject) -> None:
     """The inspector of the selected step; without one, how to select one."""
-    step = _chosen(subject.workflow)
+    shown = _round_shown(subject)
+    step = _chosen(shown)
     with st.container(border=True, key="inspector"):
         _picker(subject.workflow, step)
+        if shown is not subject.workflow and step is not None and subject.run is not None:
+            number = subject.run.steps[step.step_id].round
+            st.caption(text("studio.earlier_round", round=number, n=step.position + 1))
         if step is None:
             st.caption(text("studio.inspector_empty"))
             return
         known = subject.run.steps.get(step.step_id) if subject.run else None
         _head(step, known)
-        sections = [name for name in SECTIONS if name == "edit" or known is not None]
+        is_past = shown is not subject.workflow
+        sections = [name for name in SECTIONS if known is not None or name == "edit"]
+        if is_past:
+            sections.remove("edit")
         if state.value("inspector.section") not in sections:
-            state.put("inspector.section", "edit" if known is None or known.status == "waiting" else "output")
+            is_new = not is_past and (known is None or known.status == "waiting")
+            state.put("inspector.section", "edit" if is_new else "output")
         section = st.segmented_control(
             text("studio.inspector_sections"),
             sections,
@@ -67,10 +75,21 @@ def draw(subject: Subject) -> None:
             label_visibility="collapsed",
             wrap=True,
         )
-        _section(section or "edit", subject, step, known)
+        _section(section or "edit", subject, step, known, shown)
 
 
-def _section(section: str, subject: Subject, step: Step, known: StepState | None) -> None:
+def _round_shown(subject: Subject) -> Workflow:
+    """The workflow of the selected step: the one drawn, or an earlier round's, which is not edited here."""
+    wanted = state.selected_step()
+    drawn = {step.step_id for step in subject.workflow.steps}
+    if wanted is not None and wanted not in drawn and subject.draft is None and subject.run is not None:
+        for each in subject.run.rounds:
+            if each.workflow is not None and any(step.step_id == wanted for step in each.workflow.steps):
+                return each.workflow
+    return subject.workflow
+
+
+def _section(section: str, subject: Subject, step: Step, known: StepState | None, shown: Workflow) -> None:
     if section == "edit" or known is None:
         edit_form.draw(
             step,
@@ -82,6 +101,8 @@ def _section(section: str, subject: Subject, step: Step, known: StepState | None
         )
         return
     workflow = subject.run.workflow if subject.run and subject.run.workflow else subject.workflow
+    if shown is not subject.workflow:
+        workflow = shown
     match section:
         case "saw":
             _saw(known, workflow)

@@ -13,6 +13,7 @@ from app.readiness import Obstacle
 from conductor_client.catalogue import counted, text
 from conductor_client.pool import ConductorInfo, PoolView, WorkerInfo
 
+MOST_ROUNDS = 8
 HERO_PX, BOX_PX = 120, 68
 """Height of the prompt box alone on the page, and above a graph; it can be pulled larger."""
 
@@ -67,7 +68,7 @@ def _controls(pool: PoolView, conductors: Sequence[ConductorInfo]) -> Obstacle |
         if not _is_sketched():
             _conductor(conductors)
         _workers(pool)
-        _limits()
+        _limits(conductors)
         library.draw_source()
         if not _is_sketched():
             st.toggle(
@@ -152,7 +153,7 @@ def _worker_line(worker: WorkerInfo) -> None:
         st.caption(f":orange[:material/pending:] {name} · {said}")
 
 
-def _limits() -> None:
+def _limits(conductors: Sequence[ConductorInfo]) -> None:
     set_limits = commands.limits().model_dump(exclude_defaults=True)
     label = text("studio.limits_set", n=len(set_limits)) if set_limits else text("studio.limits")
     with st.popover(label, icon=":material/speed:"):
@@ -162,6 +163,26 @@ def _limits() -> None:
         _limit(state.MAX_OUTPUT_TOKENS, "studio.max_output_tokens", least=1, step=100)
         _limit(state.MAX_USD, "studio.max_usd", least=0.0, step=0.01)
         _limit(state.MAX_WALL_S, "studio.max_wall_s", least=1.0, step=10.0)
+        if not _is_sketched():
+            _rounds(readiness.chosen_conductor(conductors, state.value(state.CONDUCTOR)))
+
+
+def _rounds(conductor: ConductorInfo | None) -> None:
+    """How often the conductor may look at the answer and plan again, where it can."""
+    can_revise = conductor is not None and conductor.can_revise
+    st.number_input(
+        text("studio.max_rounds"),
+        min_value=1,
+        max_value=MOST_ROUNDS,
+        value=None,
+        step=1,
+        key=state.MAX_ROUNDS,
+        placeholder=str(conductor.options.max_rounds if conductor is not None and can_revise else 1),
+        persist_state="session",
+        width=320,
+        disabled=not can_revise,
+        help=text("studio.max_rounds_help" if can_revise else "studio.one_round_only"),
+    )
 
 
 def _limit(key: str, label: str, *, least: float, step: float) -> None:

@@ -44,7 +44,9 @@ def place_rounds(
     pill: Size = PILL,
 ) -> Lanes:
     """Lays the workflows of a run's rounds out, in their order; at least one is needed."""
-    drawn = [each and place(each, direction=direction, card=card, pill=pill) for each in workflows]
+    drawn = [
+        None if each is None else place(each, direction=direction, card=card, pill=pill) for each in workflows
+    ]
     width = max(each.width for each in drawn if each is not None)
     cards: list[Box] = []
     routes: list[Route] = []

@@ -56,6 +56,8 @@ class ConductorInfo(Value):
     title: str
     model: str | None = None
     options: PlanOptions = PlanOptions()
+    can_revise: bool = False
+    """Whether it can be shown its answer and plan another round."""
     ready: bool = True
     missing: str | None = None
     how_to_get: str | None = None

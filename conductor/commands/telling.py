@@ -48,7 +48,7 @@ class Telling:
             return
         had_workflow = self._state is not None and self._state.workflow is not None
         self._state = fold([item], self._state)
-        if self._state.workflow is not None and (isinstance(item, PlanCreated) or not had_workflow):
+        if self._state.workflow is not None and (_brings_steps(item) or not had_workflow):
             self._tell_plan(self._state.workflow)
         line = self._line(item)
         if line:
@@ -62,11 +62,19 @@ class Telling:
 
     def _line(self, event: RunEvent) -> str:
         match event:
+            case PlanStarted() if event.round > 1:
+                return f"Round {event.round}: {event.conductor} looks at the answer …"
+            case PlanCreated() if event.plan.decision == "keep":
+                return f"Round {event.round}: the answer was kept."
+            case PlanCreated() if event.plan.workflow is None:
+                return f"Round {event.round}: no usable plan; the answer stands."
             case PlanStarted():
                 return f"Planning with {event.conductor} …"
             case PlanRejected():
                 said = "; ".join(each.said for each in event.diagnostics)
                 return f"Plan {event.attempt} could not be used: {said}"
+            case PlanFailed() if event.round > 1:
+                return f"Round {event.round}: planning failed: {event.error.message} The answer stands."
             case PlanFailed():
                 return f"Planning failed: {event.error.message}"
             case StepStarted():
@@ -97,6 +105,10 @@ class Telling:
         assert self._state is not None
         seconds = self._state.steps[step_id].duration_s
         return "" if seconds is None else f"{seconds:.1f} s"
+
+
+def _brings_steps(event: RunEvent) -> bool:
+    return isinstance(event, PlanCreated) and event.plan.workflow is not None
 
 
 def tokens(usage: Usage | None) -> str:

@@ -78,6 +78,7 @@ class _Candidate:
             title=self.title,
             model=worker.model if worker is not None else None,
             options=self.conductor.options if self.conductor is not None else PlanOptions(),
+            can_revise=self.conductor is not None and self.conductor.can_revise,
             ready=self.state.is_ready,
             missing=self.state.missing,
             how_to_get=self.state.how_to_get,

@@ -22,7 +22,7 @@ from .mermaid import workflow_mermaid
 from .report import run_report
 from .script import workflow_script
 from .sheet import steps_csv
-from .svg import workflow_svg
+from .svg import run_svg
 from .svg_theme import Theme
 
 ExportFormat = Literal["json", "lists", "mermaid", "dot", "svg", "html", "python", "csv"]
@@ -94,7 +94,7 @@ def _workflow(state: RunState, workflow: Workflow, format: str, theme: Theme, fi
         case "dot":
             return workflow_dot(workflow)
         case "svg":
-            return workflow_svg(workflow, state, theme=theme)
+            return run_svg(state, theme=theme)
         case _:
             return workflow_script(workflow, filename=filename)
 

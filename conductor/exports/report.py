@@ -18,7 +18,7 @@ from . import figures, markdown
 from .markup import Markup, el, joined, pre
 from .report_plan import lineage_section, plan_section, table
 from .report_step import folded, long_text, status_tag, step_section
-from .svg import workflow_svg
+from .svg import round_note, workflow_svg
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = Path(__file__).with_name("report.css")
@@ -48,6 +48,11 @@ def _sections(state: RunState, title: str) -> list[Markup | None]:
     parts: list[Markup | None] = [run_head(state, title), answer_section(state), prompt_section(state)]
     for number, workflow in rounds:
         parts += _round(state, workflow, number if len(rounds) > 1 else None)
+    parts += [
+        _titled_text(text("graph.round", n=each.round), el("p", said, class_="note"))
+        for each in state.rounds
+        if (said := round_note(each))
+    ]
     plans = [each.plan for each in state.rounds if each.plan is not None] or (
         [state.plan] if state.plan else []
     )
@@ -62,7 +67,11 @@ def _sections(state: RunState, title: str) -> list[Markup | None]:
 
 
 def _titled(key: str, section: Markup | None) -> Markup | None:
-    return None if section is None else joined([el("h2", text(key)), section])
+    return None if section is None else _titled_text(text(key), section)
+
+
+def _titled_text(title: str, section: Markup) -> Markup:
+    return joined([el("h2", title), section])
 
 
 def title_of(prompt: str) -> str:

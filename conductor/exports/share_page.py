@@ -14,13 +14,13 @@ from urllib.parse import quote
 
 from conductor_client import catalogue, topology
 from conductor_client.catalogue import text
-from conductor_client.run_state import RunState
+from conductor_client.run_state import Round, RunState
 
 from .escaping import json_for_script
 from .markup import Markup, el, joined
 from .report import answer_section, prompt_section, run_head, title_of
 from .report_step import step_section
-from .svg import workflow_svg
+from .svg import run_svg
 
 _FOLDER = Path(__file__).parent
 _TRUSTED = ("report.css", "share.css")
@@ -121,16 +121,23 @@ def _still_picture(state: RunState) -> Markup:
     """What stands in the graph's place until its modules are there."""
     if state.workflow is None:
         return el("p", text("share.no_workflow"), class_="note")
-    return Markup(workflow_svg(state.workflow, state, theme="auto"))
+    return Markup(run_svg(state, theme="auto"))
 
 
 def _steps(state: RunState) -> Markup | None:
     if state.workflow is None:
         return None
-    anchors = {step.step_id: f"step-{step.position + 1}" for step in state.workflow.steps}
-    unused = topology.unused(state.workflow)
-    cards = [
-        step_section(step, state.workflow, state, anchors=anchors, unused=step.step_id in unused)
-        for step in state.workflow.steps
-    ]
-    return joined([el("h2", text("report.steps")), el("p", text("share.choose"), class_="note"), *cards])
+    rounds = [each for each in state.rounds if each.workflow is not None]
+    parts: list[Markup] = [el("h2", text("report.steps")), el("p", text("share.choose"), class_="note")]
+    for each in rounds or [Round(round=1, workflow=state.workflow)]:
+        workflow = each.workflow
+        assert workflow is not None
+        if len(rounds) > 1:
+            parts.append(el("h3", text("graph.round", n=each.round)))
+        anchors = {step.step_id: f"step-{each.round}-{step.position + 1}" for step in workflow.steps}
+        unused = topology.unused(workflow)
+        parts += [
+            step_section(step, workflow, state, anchors=anchors, unused=step.step_id in unused)
+            for step in workflow.steps
+        ]
+    return joined(parts)

@@ -5,11 +5,12 @@ Pure SVG text elements, no ``foreignObject``, so that it looks the same in a bro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from conductor_client.catalogue import counted, text
-from conductor_client.layout import Box, Layout, Route, Size, curve, place
-from conductor_client.run_state import RunState
+from conductor_client.lanes import Lane, place_rounds
+from conductor_client.layout import Box, Direction, Route, Size, curve, place
+from conductor_client.run_state import Round, RunState
 from conductor_client.workflow import Workflow
 
 from .markup import Markup, el, joined
@@ -41,17 +42,67 @@ def workflow_svg(
     drawn = place(workflow, card=_CARD)
     if drawn.width > _WIDEST:
         drawn = place(workflow, direction="down", card=_CARD)
-    cards = []
-    for step, box, said in zip(workflow.steps, drawn.cards, cards_of(workflow, state), strict=True):
-        target = (links or {}).get(step.step_id)
-        card = _card(box, said)
-        cards.append(el("a", card, href=f"#{target}") if target else card)
     routes = [*drawn.starts, *drawn.edges, *([drawn.end] if drawn.end else [])]
-    wide, high = f"{drawn.width + 2 * _EDGE:g}", f"{drawn.height + 2 * _EDGE:g}"
-    inside = [*[_edge(route, drawn) for route in routes], *_pills(drawn), *cards]
+    inside = [*[_edge(route, drawn.direction) for route in routes], *_pills(drawn.prompt, drawn.answer)]
+    inside += _cards([workflow], drawn.cards, state, links or {})
+    return _document(inside, drawn.width, drawn.height, len(workflow.steps), theme)
+
+
+def run_svg(state: RunState, *, theme: Theme = "light", links: Mapping[str, str] | None = None) -> str:
+    """The drawing of a whole run: its workflow, or a lane for each of its rounds. It must have a workflow."""
+    assert state.workflow is not None
+    if len(state.rounds) < 2:
+        return workflow_svg(state.workflow, state, theme=theme, links=links)
+    rounds = [each.workflow for each in state.rounds]
+    drawn = place_rounds(rounds, card=_CARD)
+    if drawn.width > _WIDEST:
+        drawn = place_rounds(rounds, direction="down", card=_CARD)
+    inside = [_edge(route, drawn.direction) for route in drawn.routes]
+    for each, lane in zip(state.rounds, drawn.lanes, strict=True):
+        inside += [*_lane_head(each, lane, drawn.width), *_pills(lane.prompt, lane.answer)]
+    workflows = [each for each in rounds if each is not None]
+    inside += _cards(workflows, drawn.cards, state, links or {})
+    return _document(inside, drawn.width, drawn.height, sum(len(each.steps) for each in workflows), theme)
+
+
+def round_note(each: Round) -> str:
+    """What is said of a round without a workflow; empty for any other."""
+    if each.workflow is not None:
+        return ""
+    if each.decision == "keep":
+        return text("graph.round_kept")
+    if each.decision == "rejected":
+        return text("graph.round_rejected")
+    return (
+        text("graph.round_failed", said=each.error.message) if each.error else text("graph.round_unfinished")
+    )
+
+
+def _lane_head(each: Round, lane: Lane, wide: float) -> list[Markup]:
+    name = text("graph.round", n=each.round)
+    left = width(name, 16, bold=True) + 12
+    rule = el("path", d=f"M0 {lane.y + 30:g}H{wide:g}", class_="g-edge")
+    note = _line(shortened(round_note(each), wide - left, 13.5), left, lane.y + 20, "g-note")
+    return [rule, _line(name, 0, lane.y + 20, "g-name"), note]
+
+
+def _cards(
+    workflows: Sequence[Workflow], boxes: Sequence[Box], state: RunState | None, links: Mapping[str, str]
+) -> list[Markup]:
+    steps = [step for each in workflows for step in each.steps]
+    said = [card for each in workflows for card in cards_of(each, state)]
+    cards = []
+    for step, box, words in zip(steps, boxes, said, strict=True):
+        card, target = _card(box, words), links.get(step.step_id)
+        cards.append(el("a", card, href=f"#{target}") if target else card)
+    return cards
+
+
+def _document(inside: Sequence[Markup], width_px: float, height_px: float, steps: int, theme: Theme) -> str:
+    wide, high = f"{width_px + 2 * _EDGE:g}", f"{height_px + 2 * _EDGE:g}"
     return el(
         "svg",
-        el("title", counted("report.drawing", len(workflow.steps))),
+        el("title", counted("report.drawing", steps)),
         Markup(style(theme)),
         None if theme == "auto" else el("rect", class_="g-page", width=wide, height=high),
         el("g", *inside, transform=f"translate({_EDGE} {_EDGE})"),
@@ -64,20 +115,20 @@ def workflow_svg(
     )
 
 
-def _edge(route: Route, drawn: Layout) -> Markup:
+def _edge(route: Route, direction: Direction) -> Markup:
     kind = "g-edge" if route.seen is not None and route.by is not None else "g-outer"
     x, y = route.points[-1]
-    if drawn.direction == "down":
+    if direction == "down":
         head = f"M{x - 5:g} {y - 9:g}L{x:g} {y - 1:g}L{x + 5:g} {y - 9:g}"
     else:
         head = f"M{x - 9:g} {y - 5:g}L{x - 1:g} {y:g}L{x - 9:g} {y + 5:g}"
-    line = el("path", d=curve(route, drawn.direction), class_=kind)
+    line = el("path", d=curve(route, direction), class_=kind)
     return joined([line, el("path", d=head, class_=f"{kind} g-head")])
 
 
-def _pills(drawn: Layout) -> list[Markup]:
+def _pills(prompt: Box | None, answer: Box | None) -> list[Markup]:
     pills = []
-    for box, kind in ((drawn.prompt, "prompt"), (drawn.answer, "answer")):
+    for box, kind in ((prompt, "prompt"), (answer, "answer")):
         if box is not None:
             word = shortened(text(f"graph.{kind}"), box.width - 28, 13)
             left = box.x + (box.width - width(word, 13) - 20) / 2
