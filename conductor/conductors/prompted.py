@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 from conductor.conductors.base import CallModel, ConductorRequest, Written
 from conductor.conductors.excerpt import conversation, cut_note, excerpt
 from conductor.conductors.instructions import complaint, conductor_prompt, next_round
+from conductor.conductors.plan_schema import ASKED, plan_schema, thought_of
 from conductor.plans.plan_rules import PlanRules
 from conductor.plans.reader import read_lists
 from conductor.providers.base import Call, Completion, Delta, Notice, TokenLogprob, Worker, WorkerError
@@ -69,6 +70,10 @@ class PromptedConductor:
     def _call(self, request: ConductorRequest, limit: int) -> Call:
         question = conversation(request.messages, request.prompt, limit)
         messages = list(conductor_prompt(question, request.workers, request.options, describe=self._describe))
+        schema = plan_schema(self._model, request.options)
+        if schema is not None:
+            last = messages[-1]
+            messages[-1] = last.model_copy(update={"content": f"{last.content}\n{ASKED}"})
         for earlier in request.earlier:
             messages += [
                 Message(role="assistant", content=earlier.raw_text.strip() or "(nothing)"),
@@ -86,6 +91,7 @@ class PromptedConductor:
             max_output_tokens=self._model.max_output_tokens or MAX_OUTPUT_TOKENS,
             seed=request.seed,
             settings=settings,
+            json_schema=schema,
             top_logprobs=TOP_LOGPROBS if _gives_logprobs(self._model) else 0,
         )
 
@@ -94,6 +100,8 @@ class PromptedConductor:
         reading = read_lists(end.output, rules)
         if notes := cut_note(request.prompt, limit):
             reading = reading.model_copy(update={"diagnostics": (*reading.diagnostics, *notes)})
+        if (thought := thought_of(end.output)) is not None:
+            reading = reading.model_copy(update={"reasoning": thought})
         if end.reasoning.strip():
             thoughts = "\n\n".join(filter(None, [end.reasoning.strip(), reading.reasoning]))
             reading = reading.model_copy(update={"reasoning": thoughts})

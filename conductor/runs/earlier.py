@@ -44,8 +44,8 @@ class Earlier:
 
 
 def _was_asked(parent: RunState, step: Step) -> bool:
-    workflow = parent.workflow
-    asked = {each.step_id: each.worker for each in workflow.steps} if workflow is not None else {}
+    workflows = [each.workflow for each in parent.rounds] or [parent.workflow]
+    asked = {each.step_id: each.worker for workflow in workflows if workflow for each in workflow.steps}
     return asked.get(step.step_id) == step.worker
 
 

@@ -50,8 +50,9 @@ class Forks:
         if pool_name is not None and pool_name not in self._asking.pool_names():
             pool_name = None  # the file has gone; what is there now is what can be called
         pool = self._asking.pool(pool_name)
-        infos = _with_departed(self._asking.infos(pool), parent, parent.workflow)
-        edited = apply_edits(parent.workflow, request.edits, known_workers=[each.name for each in infos])
+        base = _round_meant(parent, request) or parent.workflow
+        infos = _with_departed(self._asking.infos(pool), parent, base)
+        edited = apply_edits(base, request.edits, known_workers=[each.name for each in infos])
         _check_fresh(request, edited.workflow)
         created = _created(parent, request, edited.workflow, infos, pool.name)
         terms = Terms(created, frozen_workers(infos, pool.workers))
@@ -98,6 +99,16 @@ def _created(
         seed=parent.seed,
         request_options=parent.request_options,
     )
+
+
+def _round_meant(parent: RunState, request: ForkRequest) -> Workflow | None:
+    """The workflow of the round whose steps the edits name: a fork runs one round, and plans no other."""
+    named = {edit.step_id for edit in request.edits if edit.op != "add_step"}
+    named |= set(request.fresh) if isinstance(request.fresh, tuple) else set()
+    for each in reversed(parent.rounds):
+        if each.workflow is not None and named & {step.step_id for step in each.workflow.steps}:
+            return each.workflow
+    return None
 
 
 def _with_departed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -141,3 +142,23 @@ def test_odds_that_do_not_match_are_none() -> None:
     assert ordinal_choices(text, tokens("model_id = [", "0", ", ", "1", "] "), [0, 1]) == (None, None)
     assert ordinal_choices(text, tokens("model_id = [", "0", ", ", "1", "]"), [0, 2]) == (None, None)
     assert ordinal_choices(text, tokens("model_id = [0, ", "1", "]"), [0, 1]) == (None, None)
+
+
+async def test_a_server_known_to_take_a_schema_is_sent_one_and_others_are_not() -> None:
+    text = (
+        '{"thought": "Try, then check.", "model_id": [0, 1], "subtasks": ["a", "b"], '
+        '"access_list": [[], ["all"]]}'
+    )
+    options = PlanOptions(access="binary")
+    schemas = {}
+    for profile, address in (({}, None), ({"json_mode": "schema"}, PRICED.base_url), ({}, PRICED.base_url)):
+        worker = replace(PRICED, base_url=address, profile=profile)
+        model = PaperModel(text)
+        written = await write(PromptedConductor("c", worker, options), model, ask(options=options))
+        assert [step.access for step in written.reading.steps] == [(), (0,)]
+        assert written.reading.reasoning == "Try, then check."
+        schemas[address, bool(profile)] = model.calls[0].json_schema
+    assert [schema is not None for schema in schemas.values()] == [True, True, False]
+    schema = schemas[None, False]
+    assert schema is not None
+    assert schema["properties"]["access_list"]["items"]["items"] == {"type": "string", "enum": ["all"]}

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from conductor.exports import export
 from conductor.providers.base import Call
 from conductor.service import Studio
-from tests.conductor.planned import ONE_STEP, begin, ended, run, settings_with, until
+from tests.conductor.planned import KEEP, ONE_STEP, begin, ended, run, settings_with, until
 
 
 @asynccontextmanager
@@ -109,3 +110,48 @@ async def test_what_planning_costs_counts_against_the_limit_in_usd(tmp_path: Pat
     assert alone.status == "succeeded"
     assert state.plan is not None and state.orchestration_cost_usd > Decimal("0.0003")
     assert state.status == "failed" and state.error is not None and state.error.kind == "limit_reached"
+
+
+SIX = "model_id = [0,0,0,0,0,0]\nsubtasks = ['a','b','c','d','e','f']\naccess_list = [[],[],[],[],[],[]]"
+BAD = {
+    "empty": ({"text": ""}, "unparsable"),
+    "refusal": ({"fail": "refused", "fail_message": "I will not."}, "unparsable"),
+    "keep in the first round": ({"text": KEEP}, "no_steps"),
+    "a sixth step": ({"text": SIX}, "too_many_steps"),
+    "a megabyte": ({"text": "model_id = [" + "[" * 900_000}, "unparsable"),
+    "unequal lists": ({"text": "model_id = [0, 0]\nsubtasks = ['a']\naccess_list = [[]]"}, "length_mismatch"),
+    "no such worker": ({"text": "model_id = [7]\nsubtasks = ['a']\naccess_list = [[]]"}, "unknown_worker"),
+    "itself": ({"text": "model_id = [0]\nsubtasks = ['a']\naccess_list = [[0]]"}, "bad_access"),
+    "nothing to do": ({"text": "model_id = [0]\nsubtasks = [' ']\naccess_list = [[]]"}, "empty_instruction"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+async def test_whatever_a_conductor_writes_is_complained_about_once_then_a_worker_answers(
+    tmp_path: Path, name: str
+) -> None:
+    line, code = BAD[name]
+    async with _studio(tmp_path, line) as studio:
+        state = await run(studio, limits={"max_wall_s": 15})
+    assert state.status == "succeeded" and state.final_output == "Paris"
+    assert [each.diagnostics[0].code for each in state.rejected] == [code, code]
+    assert state.plan is not None and len(state.plan.attempts) == 2
+    assert state.plan.fallback is not None and state.plan.fallback.worker == "quick"
+
+
+async def test_one_complaint_quotes_every_reason_and_a_mended_plan_counts(tmp_path: Path) -> None:
+    mended = {"match": "could not be used:\\n- plan: 6 steps; at most 5", "text": ONE_STEP}
+    async with _studio(tmp_path, mended, {"text": SIX}) as studio:
+        state = await run(studio)
+    assert state.plan is not None and state.plan.fallback is None and len(state.plan.attempts) == 2
+    assert state.orchestration_usage == state.plan.usage
+
+
+async def test_markup_in_a_plan_stays_text(tmp_path: Path) -> None:
+    script = "<script>alert(1)</script>"
+    text = f"{script}\nmodel_id = [0]\nsubtasks = ['{script}']\naccess_list = [[]]"
+    async with _studio(tmp_path, {"text": text}) as studio:
+        state = await run(studio)
+        pages = [export(state, await studio.events(state.run_id), kind).body for kind in ("html", "svg")]
+    assert state.workflow is not None and state.workflow.steps[0].instruction == script
+    assert all(b"<script>alert" not in page for page in pages)

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from conductor.service import Studio
+from conductor_client.api import ForkRequest
+from conductor_client.edits import SetInstruction
 from conductor_client.run_state import RunState
 from tests.conductor.planned import KEEP, ONE_STEP, begin, ended, kinds, run, settings_with, until
 
@@ -165,3 +167,21 @@ async def test_a_stored_plan_and_a_given_workflow(tmp_path: Path) -> None:
         )
     assert _decisions(again) == ["new", "keep"]
     assert _decisions(given) == ["new"]
+
+
+async def test_a_fork_runs_the_round_whose_steps_it_edits(tmp_path: Path) -> None:
+    async with _studio(tmp_path, {"match": AGAIN, "text": TWO}, {"text": ONE_STEP}) as studio:
+        parent = await run(studio, **_rounds(2))
+        forks = []
+        for step_id in ("s1", "s3"):
+            edit = SetInstruction(step_id=step_id, instruction="Say it in one word.")
+            begun = await studio.fork(parent.run_id, ForkRequest(edits=(edit,)))
+            assert isinstance(begun, tuple)
+            forks.append(await ended(studio, begun[0]))
+    of_first, of_second = forks
+    assert list(of_first.steps) == ["s1"] and of_first.steps["s1"].status == "succeeded"
+    assert {step_id: step.status for step_id, step in of_second.steps.items()} == {
+        "s2": "reused",
+        "s3": "succeeded",
+    }
+    assert [len(each.rounds) for each in forks] == [1, 1]
