@@ -13,6 +13,7 @@ from app.draft import Draft
 from app.edit_words import step_names
 from app.figures import clock, seconds, step_cost, tokens
 from app.markdown import literal, sanitised
+from components.workflow_graph import live_text
 from conductor_client.catalogue import text
 from conductor_client.pool import WorkerInfo
 from conductor_client.run_state import RunState
@@ -107,7 +108,7 @@ def _section(section: str, subject: Subject, step: Step, known: StepState | None
         case "saw":
             _saw(known, workflow)
         case "output":
-            _output(known, workflow)
+            _output(known, workflow, run_id=subject.source, step_id=step.step_id)
         case "usage":
             _usage(known)
         case _:
@@ -165,7 +166,7 @@ def _saw(known: StepState, workflow: Workflow) -> None:
         draw_text(message.content, key=f"inspector.message.{place}")
 
 
-def _output(known: StepState, workflow: Workflow) -> None:
+def _output(known: StepState, workflow: Workflow, *, run_id: str, step_id: str) -> None:
     if known.error is not None:
         draw_step_error(known.error)
     if known.status == "skipped":
@@ -180,13 +181,16 @@ def _output(known: StepState, workflow: Workflow) -> None:
             icon=":material/open_in_new:",
             query_params={"run": known.reused_from.run_id},
         )
+    if known.status in {"waiting", "running"}:
+        live_text(run_id, step_id, empty=text("studio.output_running"), key="inspector.live")
+        return
     if known.output is None and known.partial_text:
         st.badge(text("studio.partial"), icon=":material/incomplete_circle:", color="orange")
     said = known.output if known.output is not None else known.partial_text
     if said:
         _text_of_step(said)
     else:
-        st.caption(text("studio.output_running" if known.status == "running" else "studio.output_none"))
+        st.caption(text("studio.output_none"))
     for note in known.notes:
         st.caption(f":material/info: {literal(note)}")
     if known.reasoning:

@@ -157,7 +157,7 @@ def _limits(conductors: Sequence[ConductorInfo]) -> None:
     set_limits = commands.limits().model_dump(exclude_defaults=True)
     label = text("studio.limits_set", n=len(set_limits)) if set_limits else text("studio.limits")
     with st.popover(label, icon=":material/speed:"):
-        st.caption(text("studio.limits_help"))
+        st.caption(text("studio.limits_help"), width=320)
         _limit(state.MAX_STEPS, "studio.max_steps", least=1, step=1)
         _limit(state.MAX_TOKENS, "studio.max_tokens", least=1, step=500)
         _limit(state.MAX_OUTPUT_TOKENS, "studio.max_output_tokens", least=1, step=100)

@@ -37,6 +37,7 @@ __all__ = [
     "Reply",
     "entry",
     "graph_payload",
+    "live_text",
     "load_ahead",
     "workflow_graph",
 ]
@@ -57,6 +58,21 @@ export default function () {
   const forget = () => { globalThis.workflowGraph = undefined; };
   globalThis.workflowGraph.then((module) => module.prepare(), forget);
 }
+"""
+_LIVE = """
+export default function (component) {
+  globalThis.workflowGraph ??= load();
+  let leave = () => {};
+  globalThis.workflowGraph.then((module) => { leave = module.follow(component); }, () => {});
+  return () => leave();
+}
+"""
+_LIVE_HTML = '<div class="live" dir="auto"></div>'
+_LIVE_CSS = """
+.live { padding: 0.9rem 1rem; border-radius: var(--st-base-radius);
+  background: var(--st-code-background-color); color: var(--st-code-text-color);
+  font: 0.85rem/1.55 var(--st-code-font);
+  white-space: pre-wrap; overflow-wrap: anywhere; min-height: 3rem; }
 """
 _LOADER = """
 export default function (component) {
@@ -92,6 +108,19 @@ def _ahead() -> Any:
 
 def _script(script: str) -> str:
     return _LOAD.replace("ENTRY", entry()).replace("MODULES", json.dumps(modules())) + script
+
+
+@cache
+def _live() -> Any:
+    return st.components.v2.component("live_text", html=_LIVE_HTML, css=_LIVE_CSS, js=_script(_LIVE))
+
+
+def live_text(run_id: str, step_id: str, *, empty: str, key: str) -> None:
+    """What a step writes while it writes, its last 400 characters; follows the graph on the same page.
+
+    ``empty`` stands there before the first word.
+    """
+    _live()(key=key, data={"run_id": run_id, "step_id": step_id, "empty": empty})
 
 
 def load_ahead() -> None:

@@ -9,6 +9,7 @@ import { Graph } from "./graph.js";
 import { help } from "./help.js";
 import { Keyboard } from "./keyboard.js";
 import { Linking } from "./linking.js";
+import { show } from "./live.js";
 import { Panel } from "./panel.js";
 import { Player } from "./player.js";
 import { Stream } from "./socket.js";
@@ -22,6 +23,7 @@ const PAINT_EVERY = 36;
 const PAINT_AT_MOST = 250;
 const SELECTION_PATIENCE = 2500; // ms
 const AROUND = 260; // px of the window's height that the page needs beside the drawing
+const ANSWER_ROOM = 132; // px below a presented drawing, so that the answer is seen to come
 const TICK = 500; // ms between two looks at the clock of a running step
 
 export class Instance {
@@ -154,6 +156,7 @@ export class Instance {
     this.paintBar();
     this.editing.paint();
     this.player?.paint();
+    show(this.store);
     this.tell(changes.said);
     this.lastPaint = start;
     this.paintTook = performance.now() - start;
@@ -170,7 +173,7 @@ export class Instance {
     const isPresent = this.root.classList.contains("present");
     const { direction = "auto" } = this.store.payload;
     this.frame ??= this.measure();
-    const free = this.frame.height - (isPresent ? this.frame.top + this.frame.bar + 12 : AROUND);
+    const free = this.frame.height - (isPresent ? this.frame.top + this.frame.bar + ANSWER_ROOM : AROUND);
     const room = Math.max(380, Math.round(free));
     const key = `${this.frame.width} ${isPresent ? room : 0} ${direction}`;
     const isNew = key !== this.sizeKey;

@@ -16,6 +16,9 @@ export function mount(host, { payload, onState = () => {}, onTrigger = () => {} 
   return { update: (next) => instance.update(next), destroy: () => instance.destroy() };
 }
 
+/** For the inspector: what one step writes, as it comes. */
+export { follow } from "./live.js";
+
 /** Fetches what the first drawing will need. */
 export const prepare = () => fetchStyle();
 

@@ -30,7 +30,7 @@ export class Planning {
       setAttribute(this.well, "data-kind", model.kind);
     } else if (kind === ending) {
       const said = view.error ?? { message: say(payload.labels, "no_plan"), hint: "" };
-      this.fill(ending, say(payload.labels, `run.${view.status}`), view.conductor, said.message, "", [said.hint].filter(Boolean));
+      this.fill(ending, say(payload.labels, `run.${view.status}`), view.conductor, said.message, view.plan_text?.tail ?? "", [said.hint].filter(Boolean));
     } else this.fill("planning", say(payload.labels, "empty_title"), "", say(payload.labels, "empty_note"), "", []);
   }
 

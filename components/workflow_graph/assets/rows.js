@@ -44,7 +44,8 @@ function route(spot, box, seen, step, card) {
   if (from.row === to.row && from.column + 1 === to.column) return [[source.x + card.width, middle], [target.x, middle]];
   const lane = FIRST_LANE + LANE * (from.column % 5), under = source.y + height + lane;
   const out = source.x + card.width / 2, enters = target.x + card.width / 2 + Math.min(PORT, (card.width - 48) / step.access.length) * entry(step, seen);
-  if (from.row === to.row) return [[out, source.y + height], [out, under], [enters, under], [enters, target.y + height]];
+  const below = enters - card.width / 4; // beside the line to the answer, which leaves at the middle
+  if (from.row === to.row) return [[out, source.y + height], [out, under], [below, under], [below, target.y + height]];
   if (from.row + 1 === to.row) return [[out, source.y + height], [out, under], [enters, under], [enters, target.y]];
   const beside = target.x - 12 - LANE * (from.at % 4), over = target.y - ROW_GAP + lane;
   return [[out, source.y + height], [out, under], [beside, under], [beside, over], [enters, over], [enters, target.y]];
