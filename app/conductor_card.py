@@ -12,13 +12,30 @@ from app.markdown import literal
 from conductor_client.catalogue import text
 from conductor_client.events import PlanRejected
 from conductor_client.plan import Diagnostic, Plan
+from conductor_client.run_state import RunState
 from conductor_client.workflow import Workflow
 
 MOST_CHOICES = 5
 """Workers of a distribution that are shown, likeliest first."""
 
 
-def draw(plan: Plan | None, rejected: Sequence[PlanRejected] = ()) -> None:
+def draw_run(run: RunState) -> None:
+    """The plans of a run: of each round, the latest last, those that kept an answer or failed included."""
+    if len(run.rounds) < 2:
+        draw(run.plan, run.rejected)
+        return
+    for each in run.rounds:
+        st.markdown(f"##### {text('graph.round', n=each.round)}")
+        if each.error is not None:
+            st.warning(literal(each.error.message), icon=":material/error:")
+        elif each.decision == "keep":
+            st.caption(text("graph.round_kept"))
+        rejected = [attempt for attempt in run.rejected if attempt.round == each.round]
+        if each.plan is not None or rejected:
+            draw(each.plan, rejected, key=f"plan.{each.round}")
+
+
+def draw(plan: Plan | None, rejected: Sequence[PlanRejected] = (), *, key: str = "plan") -> None:
     """The card of one plan; a workflow that no conductor wrote says so."""
     if plan is None and not rejected:
         st.caption(text("studio.no_plan"))
@@ -30,15 +47,15 @@ def draw(plan: Plan | None, rejected: Sequence[PlanRejected] = ()) -> None:
         _diagnostics(plan.diagnostics)
         if plan.raw_text:
             st.caption(text("studio.raw_plan"))
-            draw_text(plan.raw_text, key="plan.raw")
+            draw_text(plan.raw_text, key=f"{key}.raw")
         if plan.reasoning:
             with st.expander(text("studio.self_report"), icon=":material/psychology:"):
                 st.caption(text("studio.self_report_help"))
-                draw_text(plan.reasoning, key="plan.reasoning")
+                draw_text(plan.reasoning, key=f"{key}.reasoning")
     for place, attempt in enumerate(rejected):
         with st.expander(text("studio.rejected_plan", n=attempt.attempt), icon=":material/block:"):
             _diagnostics(attempt.diagnostics)
-            draw_text(attempt.raw_text, key=f"plan.rejected.{place}")
+            draw_text(attempt.raw_text, key=f"{key}.rejected.{place}")
 
 
 def _summary(plan: Plan) -> None:

@@ -143,7 +143,7 @@ def _draw_around(
             case "table":
                 editor_table.draw(source=run.run_id, base=run.workflow, workflow=workflow, workers=workers)
             case "conductor":
-                conductor_card.draw(run.plan, run.rejected)
+                conductor_card.draw_run(run)
             case _:
                 lineage_tree.draw(run.run_id, workflow)
 
