@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from typing import Annotated, Any
@@ -22,7 +23,11 @@ router = APIRouter(tags=["Events"])
 
 NORMAL, GOING_AWAY, UNKNOWN_RUN = 1000, 1012, 4404
 """WebSocket close codes: the run has ended; this server stops, come again; there is no such run."""
-AfterSeq = Annotated[int, Query(ge=0, description="Only events with a `seq` above this.")]
+_OURS = re.compile(r"[0-9]{1,15}")
+"""A ``Last-Event-ID`` that can be one of ours; any other is as good as none."""
+MAX_SEQ = 2**53
+"""The largest number that JSON readers keep exact; what SQLite can hold ends later."""
+AfterSeq = Annotated[int, Query(ge=0, le=MAX_SEQ, description="Only events with a `seq` above this.")]
 
 
 @router.get("/api/runs/{run_id}/events", response_model=list[RunEvent], summary="Stored events")
@@ -51,10 +56,10 @@ async def stream(
 
     `end` comes after the last event of a run that is over. Reconnect with `after` or `Last-Event-ID`.
     """
-    if last_event_id and last_event_id.isdecimal():
+    if last_event_id and _OURS.fullmatch(last_event_id):
         after = max(after, int(last_event_id))
     try:
-        await studio.events(run_id, 2**53)
+        await studio.events(run_id, MAX_SEQ)
     except KeyError:
         raise no_run(run_id) from None
     ending: asyncio.Event = http.app.state.streams.ending

@@ -59,6 +59,18 @@ async def test_unknown_run_closes_with_a_code_of_its_own(address: str) -> None:
 def test_unknown_run_and_bad_after(address: str) -> None:
     assert httpx.get(f"{address}/api/runs/run_none/events/stream").status_code == 404
     assert httpx.get(f"{address}/api/runs/run_none/events?after=-1").status_code == 422
+    assert httpx.get(f"{address}/api/runs/run_none/events?after={2**70}").status_code == 422
+
+
+@pytest.mark.parametrize("theirs", ["9" * 30, "٣", "-1", "later"])
+def test_a_last_event_id_that_is_none_of_ours_counts_as_none(
+    client: ConductorClient, address: str, theirs: str
+) -> None:
+    run_id = finished(client, asking(ONE))
+    url = f"{address}/api/runs/{run_id}/events/stream"
+    reply = httpx.get(url, headers={"Last-Event-ID": theirs.encode()})
+    assert reply.status_code == 200
+    assert reply.text.startswith("id: 1\n")
 
 
 def test_browsers_resume_by_the_last_event_id(client: ConductorClient, address: str) -> None:
