@@ -30,6 +30,7 @@ from conductor.pool.fields import (
 from conductor.pool.places import find_places, line_of, line_of_syntax_error
 from conductor.pool.pool import ConductorSpec, Pool
 from conductor.providers.base import Worker
+from conductor.providers.profiles import problem_with
 from conductor.secrets import scrub
 from conductor_client.plan import PlanOptions
 from conductor_client.pool import PoolProblem
@@ -171,6 +172,8 @@ class _Reader:
                 self.tell("worker", index, "name", said)
             elif said := _unknown_model(worker):
                 self.tell("worker", index, "model", said)
+            elif said := problem_with(worker):
+                self.tell("worker", index, "profile", said)
             else:
                 found[worker.name], places[worker.name] = worker, index
         for worker in found.values():

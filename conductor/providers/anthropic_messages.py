@@ -10,16 +10,20 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 
+from conductor.providers.adapting import Adaptations, Refused
 from conductor.providers.base import Call, Completion, Delta, Notice, Worker, WorkerError
 from conductor.providers.failures import failure, read_error
 from conductor.providers.keys import key_for
 from conductor.providers.messages_answer import MessagesAnswer
 from conductor.providers.profiles import SAMPLING, Profile, profile_of
-from conductor.providers.sse import Event, SseDecoder
+from conductor.providers.prompt_cuts import cut_notes
+from conductor.providers.sse import UNREADABLE, Event, SseDecoder
 from conductor.providers.transport import connection_failure, http_client
 
 if TYPE_CHECKING:
@@ -37,21 +41,27 @@ class AnthropicMessages:
     def __init__(self) -> None:
         self._clients: dict[tuple[str, str, bool], anthropic.AsyncAnthropic] = {}
         self._http: dict[bool, httpx2.AsyncClient] = {}
+        self._adaptations = Adaptations()
 
     async def stream(self, call: Call) -> AsyncIterator[Delta | Notice | Completion]:
-        """Runs one call."""
+        """Runs one call. A 400 that names a parameter we can do without is answered once without it."""
         worker, profile = call.worker, profile_of(call.worker)
         client = await self._client(worker)
         body, notes = messages_body(call, profile)
-        response = await _send(client, body, worker, profile)
-        answer = MessagesAnswer(worker)
+        post = partial(_send, client, worker, profile)
+        response, adapted = await self._adaptations.send(worker, body, post)
+        answer = MessagesAnswer(worker, think_tags=profile.think_tags)
         try:
             async with aclosing(_read(response, answer, worker)) as deltas:
                 async for delta in deltas:
                     yield delta
         finally:
             await response.aclose()
-        yield answer.completion(notes=notes)
+        last, completion = answer.completion(notes=(*notes, *adapted))
+        for delta in last:
+            yield delta
+        cut = cut_notes(profile, call, completion.usage)
+        yield replace(completion, notes=(*completion.notes, *cut)) if cut else completion
 
     async def close(self) -> None:
         """Closes every connection."""
@@ -98,8 +108,9 @@ def messages_body(call: Call, profile: Profile) -> tuple[dict[str, Any], tuple[s
         "messages": [
             {"role": each.role, "content": each.content} for each in call.messages if each.role != "system"
         ],
-        "stream": True,
     }
+    if profile.stream:
+        body["stream"] = True
     if system:
         body["system"] = system
     if output:
@@ -108,7 +119,7 @@ def messages_body(call: Call, profile: Profile) -> tuple[dict[str, Any], tuple[s
 
 
 async def _send(
-    client: anthropic.AsyncAnthropic, body: Mapping[str, Any], worker: Worker, profile: Profile
+    client: anthropic.AsyncAnthropic, worker: Worker, profile: Profile, body: Mapping[str, Any]
 ) -> httpx2.Response:
     sdk = _import_anthropic()
     headers: dict[str, Any] = {}
@@ -121,14 +132,14 @@ async def _send(
             cast_to=httpx2.Response,
             body=body,
             options={"headers": headers} if headers else {},
-            stream=True,
+            stream=bool(body.get("stream")),
             stream_cls=sdk.AsyncStream[Any],
         )
     except sdk.APIStatusError as error:
         # The SDK has read the body by now.
         response = error.response
         said = read_error(error.status_code, response.content, response.headers)
-        raise failure(worker, said) from error
+        raise Refused(said) from error
     except sdk.APIConnectionError as error:
         raise connection_failure(worker, error) from error
 
@@ -153,8 +164,8 @@ async def _read(
             yield delta
     except httpx2.HTTPError as error:
         raise answer.interrupted(connection_failure(worker, error, is_under_way=True)) from error
-    except ValueError as error:
-        said = read_error(502, "the stream holds something that is no JSON")
+    except UNREADABLE as error:
+        said = read_error(502, "its stream cannot be read")
         raise answer.interrupted(failure(worker, said)) from error
 
 

@@ -10,10 +10,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from conductor.providers.answer_text import AnswerText
 from conductor.providers.base import Completion, Delta, TokenLogprob, Worker, WorkerError
 from conductor.providers.failures import failure, read_error
 from conductor.providers.usage_forms import openai_usage, reported_cost
-from conductor.thoughts import ThoughtSplitter, unopened_thought, whole_characters
 
 Finish = Literal["stop", "length", "tool", "other"]
 FINISHES: dict[str, Finish] = {
@@ -31,15 +31,12 @@ class ChatAnswer:
 
     def __init__(self, worker: Worker, *, think_tags: bool = True) -> None:
         self._worker = worker
-        self._splitter = ThoughtSplitter() if think_tags else None
-        self._output: list[str] = []
-        self._reasoning: list[str] = []
+        self._text = AnswerText(think_tags=think_tags)
         self._refusal: list[str] = []
         self._logprobs: list[TokenLogprob] = []
         self._finish: str | None = None
         self._usage: Any = None
         self._model: str | None = None
-        self._half: dict[str, str] = {}
 
     def feed(self, chunk: Mapping[str, Any]) -> list[Delta]:
         """Takes the next chunk. Raises ``WorkerError`` when it is an error."""
@@ -49,8 +46,9 @@ class ChatAnswer:
             self._usage = usage
         if self._model is None and isinstance(chunk.get("model"), str):
             self._model = chunk["model"] or None
-        for choice in chunk.get("choices") or ():
-            if choice.get("index") in {0, None}:
+        choices = chunk.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, Mapping) and choice.get("index") in (0, None):
                 return self._choice(choice)
         return []
 
@@ -61,12 +59,9 @@ class ChatAnswer:
             WorkerError: the stream stopped before its end, the model refused, or the whole cap was spent on
                 thinking.
         """
-        deltas = self._close()
-        output, reasoning = "".join(self._output), "".join(self._reasoning)
-        if self._splitter is not None and "</think" in output.lower():
-            thought, output = unopened_thought(output)
-            reasoning = "\n".join(filter(None, [reasoning, thought]))
-        self._output, self._reasoning = [output], [reasoning]
+        deltas = self._text.close()
+        self._text.settle()
+        output, reasoning = self._text.output, self._text.reasoning
         finish = (self._finish or "").lower()
         if self._refusal or finish in _REFUSALS:
             raise self._with_text(refusal(self._worker, "".join(self._refusal)))
@@ -94,18 +89,20 @@ class ChatAnswer:
 
     def interrupted(self, error: WorkerError) -> WorkerError:
         """The error, with the text and usage so far."""
-        self._close()
+        self._text.close()
         return self._with_text(error)
 
     def _choice(self, choice: Mapping[str, Any]) -> list[Delta]:
         if finish := choice.get("finish_reason"):
             self._finish = str(finish)
         said = choice.get("delta") or choice.get("message") or {}
+        if not isinstance(said, Mapping):
+            return []
         deltas: list[Delta] = []
         if thought := said.get("reasoning_content") or said.get("reasoning"):
-            self._add("reasoning", _text(thought), deltas)
+            self._text.add("reasoning", _text(thought), deltas)
         elif details := said.get("reasoning_details"):
-            self._add("reasoning", _text(details), deltas)
+            self._text.add("reasoning", _text(details), deltas)
         if refusal := said.get("refusal"):
             self._refusal.append(_text(refusal))
         if content := said.get("content"):
@@ -113,48 +110,16 @@ class ChatAnswer:
                 text = content
             else:
                 thought, text = _parts(content)
-                self._add("reasoning", thought, deltas)
-            if self._splitter is None:
-                self._add("output", text, deltas)
-            else:
-                thought, answer = self._splitter.feed(text)
-                self._add("reasoning", thought, deltas)
-                self._add("output", answer, deltas)
+                self._text.add("reasoning", thought, deltas)
+            self._text.say(text, deltas)
         elif old_style := choice.get("text"):
-            self._add("output", _text(old_style), deltas)
+            self._text.add("output", _text(old_style), deltas)
         if (logprobs := choice.get("logprobs")) and isinstance(logprobs, Mapping):
             self._logprobs += _logprobs(logprobs)
         return deltas
 
-    def _add(self, channel: Literal["output", "reasoning"], text: str, deltas: list[Delta]) -> None:
-        if not text:
-            return
-        if self._half or not text.isascii():
-            text = self._joined(channel, text)
-            if not text:
-                return
-        (self._output if channel == "output" else self._reasoning).append(text)
-        deltas.append(Delta(channel, text))
-
-    def _joined(self, channel: str, text: str) -> str:
-        """Text without half characters: the first half of one waits for the second, in the next chunk."""
-        text = self._half.pop(channel, "") + text
-        if "\ud800" <= text[-1:] <= "\udbff":
-            self._half[channel] = text[-1]
-            text = text[:-1]
-        return whole_characters(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
-
-    def _close(self) -> list[Delta]:
-        deltas: list[Delta] = []
-        if self._splitter is not None:
-            thought, answer = self._splitter.flush()
-            self._add("reasoning", thought, deltas)
-            self._add("output", answer, deltas)
-        return deltas
-
     def _with_text(self, error: WorkerError) -> WorkerError:
-        error.partial_text = "".join(self._output)
-        error.reasoning = "".join(self._reasoning)
+        error.partial_text, error.reasoning = self._text.output, self._text.reasoning
         error.usage = openai_usage(self._usage)
         error.served_model = self._model
         return error
@@ -217,8 +182,13 @@ def _text(value: Any) -> str:
 
 
 def _logprobs(said: Mapping[str, Any]) -> list[TokenLogprob]:
+    """Tokens that are told in full; a list in any other form gives none."""
     found = []
-    for each in said.get("content") or ():
-        top = {other["token"]: other["logprob"] for other in each.get("top_logprobs") or ()}
-        found.append(TokenLogprob(each["token"], each["logprob"], top or {each["token"]: each["logprob"]}))
+    try:
+        for each in said.get("content") or ():
+            top = {str(other["token"]): float(other["logprob"]) for other in each.get("top_logprobs") or ()}
+            token, logprob = str(each["token"]), float(each["logprob"])
+            found.append(TokenLogprob(token, logprob, top or {token: logprob}))
+    except (TypeError, KeyError, ValueError, AttributeError):
+        return []
     return found

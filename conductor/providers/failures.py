@@ -69,7 +69,7 @@ def read_error(status: int, body: bytes | str | Any, headers: Mapping[str, str] 
         text = body.strip()
         try:
             body = json.loads(text) if text[:1] in {"{", "["} else None
-        except ValueError:
+        except (ValueError, RecursionError):
             body = None
         if body is None:
             return Said(status, _plain(text), headers=headers or {})

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from conductor.providers.answer_text import AnswerText, Channel
 from conductor.providers.base import Completion, Delta, Worker, WorkerError
 from conductor.providers.chat_answer import refusal, spent_on_thinking, truncated_stream
 from conductor.providers.failures import failure, read_error
 from conductor.providers.usage_forms import anthropic_usage
-from conductor.thoughts import whole_characters
 
 _FINISHES: dict[str, Literal["stop", "length", "tool", "other"]] = {
     "end_turn": "stop",
@@ -22,10 +22,9 @@ _FINISHES: dict[str, Literal["stop", "length", "tool", "other"]] = {
 class MessagesAnswer:
     """Collects one answer. ``feed`` each event (or the whole message), then ``completion``."""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Worker, *, think_tags: bool = False) -> None:
         self._worker = worker
-        self._output: list[str] = []
-        self._reasoning: list[str] = []
+        self._text = AnswerText(think_tags=think_tags)
         self._usage: dict[str, Any] = {}
         self._model: str | None = None
         self._stop_reason: str | None = None
@@ -35,30 +34,36 @@ class MessagesAnswer:
         """Takes the next event. Raises ``WorkerError`` when it is an error."""
         match event.get("type"):
             case "content_block_delta":
-                return self._delta(event.get("delta") or {})
+                return self._delta(_table(event, "delta"))
             case "content_block_start":
-                return self._block(event.get("content_block") or {})
+                return self._block(_table(event, "content_block"))
             case "message_start":
-                self._message(event.get("message") or {})
+                self._message(_table(event, "message"))
             case "message_delta":
-                self._end(event.get("delta") or {})
+                self._end(_table(event, "delta"))
                 self._count(event.get("usage"))
             case "message":
                 self._message(event)
                 self._end(event)
-                return [delta for block in event.get("content") or () for delta in self._block(block)]
+                blocks = event.get("content")
+                known = (
+                    [each for each in blocks if isinstance(each, Mapping)] if isinstance(blocks, list) else []
+                )
+                return [delta for block in known for delta in self._block(block)]
             case "error":
                 raise self.interrupted(failure(self._worker, read_error(200, event)))
         return []
 
-    def completion(self, *, notes: tuple[str, ...] = ()) -> Completion:
-        """The end, once nothing more will come.
+    def completion(self, *, notes: tuple[str, ...] = ()) -> tuple[list[Delta], Completion]:
+        """The last deltas and the end, once nothing more will come.
 
         Raises:
             WorkerError: the stream stopped before its end, the model refused, its context was too small, or
                 the whole cap was spent on thinking.
         """
-        output, reasoning = "".join(self._output), "".join(self._reasoning)
+        deltas = self._text.close()
+        self._text.settle()
+        output, reasoning = self._text.output, self._text.reasoning
         usage = anthropic_usage(self._usage)
         match self._stop_reason:
             case None:
@@ -70,7 +75,7 @@ class MessagesAnswer:
             case "max_tokens" if not output.strip():
                 spent = usage.reasoning_tokens if usage else None
                 raise self.interrupted(spent_on_thinking(self._worker, reasoning, spent))
-        return Completion(
+        end = Completion(
             output=output,
             reasoning=reasoning,
             finish=_FINISHES.get(self._stop_reason, "other"),
@@ -78,11 +83,12 @@ class MessagesAnswer:
             served_model=self._model,
             notes=notes,
         )
+        return deltas, end
 
     def interrupted(self, error: WorkerError) -> WorkerError:
         """The error, with the text and usage so far."""
-        error.partial_text = "".join(self._output)
-        error.reasoning = "".join(self._reasoning)
+        self._text.close()
+        error.partial_text, error.reasoning = self._text.output, self._text.reasoning
         error.usage = anthropic_usage(self._usage)
         error.served_model = self._model
         return error
@@ -103,20 +109,23 @@ class MessagesAnswer:
                 return self._add("reasoning", block.get("thinking"))
         return []
 
-    def _add(self, channel: Literal["output", "reasoning"], text: Any) -> list[Delta]:
-        if not isinstance(text, str) or not text:
-            return []
-        if not text.isascii():
-            text = whole_characters(text)
-        (self._output if channel == "output" else self._reasoning).append(text)
-        return [Delta(channel, text)]
+    def _add(self, channel: Channel, text: Any) -> list[Delta]:
+        deltas: list[Delta] = []
+        if isinstance(text, str) and text:
+            if channel == "output":
+                self._text.say(text, deltas)
+            else:
+                self._text.add(channel, text, deltas)
+        return deltas
 
     def _message(self, message: Mapping[str, Any]) -> None:
-        self._model = message.get("model") or self._model
+        model = message.get("model")
+        self._model = model if isinstance(model, str) and model else self._model
         self._count(message.get("usage"))
 
     def _end(self, said: Mapping[str, Any]) -> None:
-        self._stop_reason = said.get("stop_reason") or self._stop_reason
+        reason = said.get("stop_reason")
+        self._stop_reason = reason if isinstance(reason, str) and reason else self._stop_reason
         details = said.get("stop_details")
         if isinstance(details, Mapping):
             self._refusal = str(
@@ -127,3 +136,8 @@ class MessagesAnswer:
         # Cumulative: a later figure replaces an earlier one, and one that is missing leaves it.
         if isinstance(usage, Mapping):
             self._usage |= {name: value for name, value in usage.items() if value is not None}
+
+
+def _table(event: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = event.get(key)
+    return value if isinstance(value, Mapping) else {}

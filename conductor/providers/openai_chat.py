@@ -11,16 +11,20 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 
+from conductor.providers.adapting import Adaptations, Refused
 from conductor.providers.base import Call, Completion, Delta, Notice, Worker, WorkerError
 from conductor.providers.chat_answer import ChatAnswer
 from conductor.providers.failures import failure, read_error
 from conductor.providers.keys import key_for
-from conductor.providers.profiles import SAMPLING, Adaptation, Profile, adapted, profile_of
-from conductor.providers.sse import Event, SseDecoder
+from conductor.providers.profiles import SAMPLING, Profile, profile_of
+from conductor.providers.prompt_cuts import cut_notes
+from conductor.providers.sse import UNREADABLE, Event, SseDecoder
 from conductor.providers.transport import connection_failure, http_client
 
 if TYPE_CHECKING:
@@ -37,25 +41,14 @@ class OpenAIChat:
     def __init__(self) -> None:
         self._clients: dict[tuple[str, str, bool], openai.AsyncOpenAI] = {}
         self._http: dict[bool, httpx2.AsyncClient] = {}
-        self._adaptations: dict[tuple[str, str], Adaptation] = {}
+        self._adaptations = Adaptations()
 
     async def stream(self, call: Call) -> AsyncIterator[Delta | Notice | Completion]:
         """Runs one call. A 400 that names a parameter we can do without is answered once without it."""
         worker, profile = call.worker, profile_of(call.worker)
         client = await self._client(worker)
         body, notes = chat_body(call, profile)
-        learnt = self._adaptations.get(_place(worker), Adaptation())
-        try:
-            response = await _send(client, learnt.apply(body), worker)
-        except _Refused as refused:
-            better = adapted(refused.said, learnt.apply(body), learnt)
-            if better is None:
-                raise failure(worker, refused.said) from refused.__cause__
-            learnt = self._adaptations[_place(worker)] = better
-            try:
-                response = await _send(client, better.apply(body), worker)
-            except _Refused as again:
-                raise failure(worker, again.said) from again.__cause__
+        response, adapted = await self._adaptations.send(worker, body, partial(_send, client, worker))
         answer = ChatAnswer(worker, think_tags=profile.think_tags)
         try:
             async with aclosing(_read(response, answer, worker)) as deltas_read:
@@ -63,10 +56,11 @@ class OpenAIChat:
                     yield delta
         finally:
             await response.aclose()
-        deltas, completion = answer.completion(notes=(*notes, *learnt.told(body)))
+        deltas, completion = answer.completion(notes=(*notes, *adapted))
         for delta in deltas:
             yield delta
-        yield completion
+        cut = cut_notes(profile, call, completion.usage)
+        yield replace(completion, notes=(*completion.notes, *cut)) if cut else completion
 
     def learnt(self, worker: Worker) -> tuple[str, ...]:
         """What the worker's server has refused so far, in words."""
@@ -103,6 +97,8 @@ def chat_body(call: Call, profile: Profile) -> tuple[dict[str, Any], tuple[str, 
     if not profile.sampling and (left_out := sorted(SAMPLING & settings.keys())):
         settings = {name: value for name, value in settings.items() if name not in SAMPLING}
         notes.append(f"Left out {', '.join(left_out)}: this server takes no sampling settings.")
+    if profile.effort_field == "reasoning" and (effort := settings.pop("reasoning_effort", None)) is not None:
+        settings.setdefault("reasoning", {"effort": effort})
     body: dict[str, Any] = {"model": call.worker.model, "messages": _messages(call, profile)}
     if call.max_output_tokens is not None:
         body[profile.cap_field] = call.max_output_tokens
@@ -137,15 +133,7 @@ def _response_format(schema: Mapping[str, Any], profile: Profile) -> dict[str, A
             return None
 
 
-class _Refused(Exception):
-    """The server answered with an error status."""
-
-    def __init__(self, said: Any) -> None:
-        super().__init__(said.message)
-        self.said = said
-
-
-async def _send(client: openai.AsyncOpenAI, body: Mapping[str, Any], worker: Worker) -> httpx2.Response:
+async def _send(client: openai.AsyncOpenAI, worker: Worker, body: Mapping[str, Any]) -> httpx2.Response:
     sdk = _import_openai()
     try:
         return await client.post(
@@ -158,7 +146,7 @@ async def _send(client: openai.AsyncOpenAI, body: Mapping[str, Any], worker: Wor
     except sdk.APIStatusError as error:
         # The SDK has read the body by now.
         response = error.response
-        raise _Refused(read_error(error.status_code, response.content, response.headers)) from error
+        raise Refused(read_error(error.status_code, response.content, response.headers)) from error
     except sdk.APIConnectionError as error:
         raise connection_failure(worker, error) from error
 
@@ -178,8 +166,8 @@ async def _read(response: httpx2.Response, answer: ChatAnswer, worker: Worker) -
             yield delta
     except httpx2.HTTPError as error:
         raise answer.interrupted(connection_failure(worker, error, is_under_way=True)) from error
-    except ValueError as error:
-        said = read_error(502, "the stream holds something that is no JSON")
+    except UNREADABLE as error:
+        said = read_error(502, "its stream cannot be read")
         raise answer.interrupted(failure(worker, said)) from error
 
 
@@ -194,15 +182,11 @@ def _whole(content: bytes, answer: ChatAnswer, worker: Worker) -> list[Delta]:
     """An answer in one piece: asked for, or from a server that does not stream."""
     try:
         body = json.loads(content)
-    except ValueError:
+    except UNREADABLE:
         body = None
     if not isinstance(body, dict) or not (body.get("choices") or body.get("error")):
         raise failure(worker, read_error(502, content))
     return answer.feed(body)
-
-
-def _place(worker: Worker) -> tuple[str, str]:
-    return worker.base_url or OPENAI_URL, worker.model
 
 
 def _import_openai() -> Any:

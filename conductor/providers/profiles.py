@@ -1,16 +1,17 @@
-"""What differs between servers of one protocol, as data: a profile per host, changed by the pool file.
+"""What differs between servers of one protocol, as data: a profile per kind of server, changed by the pool file.
 
-An unknown server gets the plain profile. ``adapted`` learns from a 400 that names a parameter.
+A server is known by its host, or by ``profile = { like = "vllm" }``; an unknown one gets the careful profile. ``adapted`` learns from a 400 that names a parameter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+from urllib.parse import urlsplit
 
-from conductor.base_url import host_of
+from conductor.base_url import host_of, is_this_machine
 from conductor.providers.base import Worker
 from conductor.providers.failures import Said
 
@@ -32,17 +33,42 @@ class Profile:
     logprobs: bool = True
     think_tags: bool = True
     """Whether a leading ``<think>`` block in the answer is a thought."""
+    effort_field: Literal["reasoning_effort", "reasoning"] = "reasoning_effort"
+    """Where ``reasoning_effort`` goes: as it is, or as ``{"reasoning": {"effort": …}}``."""
+    cuts_silently: bool = False
+    """Whether the server may cut a long prompt without saying so: its counts are then looked at."""
+    context_tokens: int | None = None
+    """Context of the model on this server, in tokens; ``None`` = unknown."""
     api_version: str | None = None
     """Anthropic only: an older version of the API, for models that still take sampling parameters."""
 
 
-HOSTS: dict[str, Profile] = {
-    "api.openai.com": Profile(cap_field="max_completion_tokens", think_tags=False),
-    "generativelanguage.googleapis.com": Profile(seed=False, logprobs=False),
-    "api.deepseek.com": Profile(json_mode="object", seed=False),
-    "api.anthropic.com": Profile(sampling=False, logprobs=False, think_tags=False),
-    "api.sakana.ai": Profile(seed=False, logprobs=False, json_mode="none"),
+KINDS: dict[str, Profile] = {
+    "openai": Profile(cap_field="max_completion_tokens", think_tags=False),
+    "azure": Profile(cap_field="max_completion_tokens", think_tags=False),
+    "anthropic": Profile(sampling=False, logprobs=False, think_tags=False),
+    "gemini": Profile(seed=False, logprobs=False),
+    "deepseek": Profile(json_mode="object", seed=False),
+    "openrouter": Profile(effort_field="reasoning"),
+    "fugu": Profile(seed=False, logprobs=False, json_mode="none"),
+    "ollama": Profile(cuts_silently=True, logprobs=False),
+    "vllm": Profile(),
+    "llama.cpp": Profile(),
+    "lm-studio": Profile(logprobs=False, cuts_silently=True),
+    "other": Profile(json_mode="none", logprobs=False, cuts_silently=True),
 }
+"""A profile per kind of server. ``other`` is the careful one: it gets what the pool file says and no more."""
+_HOSTS = {
+    "openai.com": "openai",
+    "openai.azure.com": "azure",
+    "anthropic.com": "anthropic",
+    "generativelanguage.googleapis.com": "gemini",
+    "deepseek.com": "deepseek",
+    "openrouter.ai": "openrouter",
+    "sakana.ai": "fugu",
+}
+_PORTS_HERE = {11434: "ollama", 8000: "vllm", 8080: "llama.cpp", 1234: "lm-studio"}
+"""Ports by which a server on this machine is recognised."""
 
 PROFILE_KEYS = frozenset(each.name for each in fields(Profile))
 SAMPLING = frozenset({"temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty"})
@@ -50,6 +76,7 @@ SAMPLING = frozenset({"temperature", "top_p", "top_k", "min_p", "presence_penalt
 _DROPPABLE = SAMPLING | {
     *("seed", "stop", "logprobs", "top_logprobs", "stream_options", "response_format", "reasoning_effort"),
     *("verbosity", "service_tier", "repetition_penalty", "logit_bias", "parallel_tool_calls", "reasoning"),
+    *("output_config", "thinking", "stop_sequences", "metadata", "store", "user"),
 }
 _CAPS = ("max_completion_tokens", "max_tokens")
 _complains = re.compile(
@@ -61,16 +88,50 @@ _complains = re.compile(
 
 
 def profile_of(worker: Worker) -> Profile:
-    """The profile of the worker's host, with what its table in the pool file says on top."""
-    host = host_of(worker.base_url) if worker.base_url else _VENDOR_HOST.get(worker.provider, "")
-    known = HOSTS.get(host, Profile())
-    if worker.provider == "anthropic" and worker.base_url is not None:
-        known = HOSTS["api.anthropic.com"]
+    """The profile of the worker's server, with what its table in the pool file says on top."""
+    kind = worker.profile.get("like") or kind_of(worker)
     changes = {name: value for name, value in worker.profile.items() if name in PROFILE_KEYS}
-    return replace(known, **changes)
+    return replace(KINDS.get(str(kind), KINDS["other"]), **changes)
 
 
-_VENDOR_HOST = {"openai": "api.openai.com", "anthropic": "api.anthropic.com"}
+def kind_of(worker: Worker) -> str:
+    """Which kind of server a worker's address tells: a key of ``KINDS``."""
+    if worker.base_url is None or worker.provider == "anthropic":
+        return worker.provider if worker.provider in KINDS else "other"
+    host = host_of(worker.base_url)
+    for owner, kind in _HOSTS.items():
+        if host == owner or host.endswith("." + owner):
+            return kind
+    port = urlsplit(worker.base_url).port
+    return _PORTS_HERE.get(port or 0, "other") if is_this_machine(host) else "other"
+
+
+def problem_with(worker: Worker) -> str:
+    """What is wrong with the ``profile`` table of a worker behind an API; empty when nothing is."""
+    if worker.provider not in {"openai", "anthropic"}:
+        return ""
+    for name, value in worker.profile.items():
+        known = (*sorted(PROFILE_KEYS), "like")
+        if name not in known:
+            return f"profile has no key {name}; expected some of {', '.join(known)}."
+        fits, expected = _expected(name)
+        if not fits(value):
+            return f"profile.{name}: expected {expected}."
+    return ""
+
+
+def _expected(name: str) -> tuple[Callable[[Any], bool], str]:
+    """How a value of the profile is checked, and what it should be."""
+    if name == "like":
+        return (lambda value: value in KINDS), f"one of {', '.join(KINDS)}"
+    form = get_type_hints(Profile)[name]
+    if choices := get_args(form) if get_origin(form) is Literal else ():
+        return (lambda value: value in choices), f"one of {', '.join(choices)}"
+    if form is bool:
+        return (lambda value: isinstance(value, bool)), "true or false"
+    if form == int | None:
+        return (lambda value: type(value) is int and value > 0), "a whole number from 1"
+    return (lambda value: isinstance(value, str) and bool(value.strip())), "a text"
 
 
 @dataclass(frozen=True)
