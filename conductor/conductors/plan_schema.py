@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from conductor.providers.base import Worker
-from conductor.providers.profiles import HOSTS, profile_of
+from conductor.providers.profiles import kind_of, profile_of
 from conductor_client.plan import PlanOptions
 
 ASKED = (
@@ -47,5 +46,5 @@ def thought_of(text: str) -> str | None:
 
 
 def _is_known(worker: Worker) -> bool:
-    host = urlsplit(worker.base_url).hostname if worker.base_url else "api.openai.com"
-    return "json_mode" in worker.profile or host in HOSTS
+    kind = worker.profile.get("like") or kind_of(worker)
+    return "json_mode" in worker.profile or kind != "other"

@@ -37,6 +37,10 @@ class Adaptations:
     def __init__(self) -> None:
         self._learnt: dict[tuple[str | None, str], Adaptation] = {}
 
+    def learnt(self, worker: Worker) -> tuple[str, ...]:
+        """What the worker's server has refused so far, in words."""
+        return self._learnt.get((worker.base_url, worker.model), Adaptation()).described
+
     async def send(
         self, worker: Worker, body: Mapping[str, Any], post: Post
     ) -> tuple[httpx2.Response, tuple[str, ...]]:

@@ -63,6 +63,10 @@ class AnthropicMessages:
         cut = cut_notes(profile, call, completion.usage)
         yield replace(completion, notes=(*completion.notes, *cut)) if cut else completion
 
+    def learnt(self, worker: Worker) -> tuple[str, ...]:
+        """What the worker's server has refused so far, in words."""
+        return self._adaptations.learnt(worker)
+
     async def close(self) -> None:
         """Closes every connection."""
         self._clients.clear()

@@ -64,7 +64,7 @@ class OpenAIChat:
 
     def learnt(self, worker: Worker) -> tuple[str, ...]:
         """What the worker's server has refused so far, in words."""
-        return self._adaptations.get(_place(worker), Adaptation()).described
+        return self._adaptations.learnt(worker)
 
     async def close(self) -> None:
         """Closes every connection."""

@@ -1,6 +1,7 @@
-"""What differs between servers of one protocol, as data: a profile per kind of server, changed by the pool file.
+"""What differs between servers of one protocol, as data: a profile per kind, changed by the pool file.
 
-A server is known by its host, or by ``profile = { like = "vllm" }``; an unknown one gets the careful profile. ``adapted`` learns from a 400 that names a parameter.
+A server is known by its host, or by ``profile = { like = "vllm" }``; an unknown one gets the careful profile.
+``adapted`` learns from a 400 that names a parameter.
 """
 
 from __future__ import annotations

@@ -163,6 +163,23 @@ def test_syntax_error_names_its_line() -> None:
     assert found.told.startswith("p.toml:3: No valid TOML")
 
 
+@pytest.mark.parametrize(
+    ("profile", "said"),
+    [
+        ('{ jsn_mode = "none" }', "profile has no key jsn_mode; expected some of"),
+        ('{ seed = "yes" }', "profile.seed: expected true or false."),
+        ('{ json_mode = "xml" }', "profile.json_mode: expected one of schema, object, none."),
+        ("{ context_tokens = 0 }", "profile.context_tokens: expected a whole number from 1."),
+        ('{ like = "olama" }', "profile.like: expected one of openai, "),
+    ],
+)
+def test_a_wrong_profile_names_its_key_and_what_was_expected(profile: str, said: str) -> None:
+    text = '[[worker]]\nname = "a"\nprovider = "openai"\nmodel = "m"\nprofile = ' + profile + "\n"
+    (found,) = problems(text)
+    assert found[:2] == (5, "profile")
+    assert said in found[2]
+
+
 def test_duplicate_name_and_wrong_references() -> None:
     text = (
         'default_worker = "nobody"\n'

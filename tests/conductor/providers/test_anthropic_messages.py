@@ -253,3 +253,15 @@ async def test_key_of_the_vendor_does_not_go_elsewhere(
     named = worker("https://models.example/v1", api_key_env="ANTHROPIC_API_KEY")
     error = await failure_of(provider, call(named))
     assert (error.kind, "belongs to anthropic.com" in error.message) == ("bad_request", True)
+
+
+async def test_a_refused_parameter_is_left_out_and_remembered(provider: AnthropicMessages) -> None:
+    refused = {"type": "error", "error": {"message": "output_config: Extra inputs are not permitted"}}
+    answer = stream(start(input_tokens=3), text("Hi"), end(output_tokens=1), STOP)
+    async with wire(body(refused, 400), answer, answer) as server:
+        old = worker(server.url, settings={"reasoning_effort": "low"})
+        heard = await hear(provider, call(old))
+        again = await hear(provider, call(old))
+    assert ["output_config" in each for each in server.requests] == [True, False, False]
+    assert heard.end.notes == again.end.notes == ("Left out output_config: the server does not take it.",)
+    assert provider.learnt(old) == ("output_config is left out",)

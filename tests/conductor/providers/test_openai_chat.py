@@ -300,8 +300,11 @@ async def test_logprobs(provider: OpenAIChat) -> None:
     chunk = said("A", "stop")
     chunk["choices"][0]["logprobs"] = {"content": [{"token": "A", "logprob": -0.1, "top_logprobs": top}]}
     async with wire(events(chunk)) as server:
-        heard = await hear(provider, call(worker(server.url), top_logprobs=40))
+        known = worker(server.url, profile={"like": "vllm"})
+        heard = await hear(provider, call(known, top_logprobs=40))
+        await hear(provider, call(worker(server.url), top_logprobs=40))
     assert server.requests[0]["top_logprobs"] == 20
+    assert "top_logprobs" not in server.requests[1], "an unknown server is not asked for what it may refuse"
     assert heard.end.logprobs[0].top == {"A": -0.1, "B": -2.5}
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conductor.providers.sse import Event, SseDecoder
+from conductor.providers.sse import LONGEST_EVENT, Event, SseDecoder
 
 STREAM = (
     b": hello\n\nevent: ping\ndata: {}\n\ndata: one\ndata: two\n\n\n\nevent: none\n\n"
@@ -49,3 +49,27 @@ def test_one_line_of_megabytes_in_many_pieces_is_linear() -> None:
         decoder.feed(b"x" * 1000)
     assert decoder.feed(b"\n\n") == []
     assert time.process_time() - started < 2.0
+
+
+@given(
+    st.lists(st.integers(0, 2 * len(STREAM))),
+    st.sampled_from([b"\n", b"\r\n", b"\r"]),
+    st.sampled_from([b"", b"\xef\xbb\xbf"]),
+)
+def test_line_ends_and_a_byte_order_mark_read_alike_wherever_they_are_cut(
+    cuts: list[int], newline: bytes, mark: bytes
+) -> None:
+    stream = mark + STREAM.replace(b"\n", newline)
+    assert decode(stream, [min(cut, len(stream)) for cut in cuts]) == EVENTS
+
+
+@given(st.binary(max_size=400), st.lists(st.integers(0, 400)))
+def test_no_bytes_break_it_and_cuts_never_change_what_is_read(stream: bytes, cuts: list[int]) -> None:
+    assert decode(stream, [min(cut, len(stream)) for cut in cuts]) == decode(stream, [])
+
+
+def test_an_event_without_an_end_is_given_up() -> None:
+    decoder = SseDecoder()
+    with pytest.raises(ValueError, match="without an end"):
+        for _ in range(LONGEST_EVENT // 2**20 + 1):
+            decoder.feed(b"x" * 2**20)
