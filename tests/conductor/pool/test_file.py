@@ -175,7 +175,7 @@ def test_syntax_error_names_its_line() -> None:
 )
 def test_a_wrong_profile_names_its_key_and_what_was_expected(profile: str, said: str) -> None:
     text = '[[worker]]\nname = "a"\nprovider = "openai"\nmodel = "m"\nprofile = ' + profile + "\n"
-    (found,) = problems(text)
+    found = problems(text)[0]
     assert found[:2] == (5, "profile")
     assert said in found[2]
 
