@@ -55,6 +55,8 @@ class Attempts:
     async def until_done(self, worker: Worker) -> Done:
         """Raises ``Failed``. Every further try is a ``step_retried`` event."""
         tries, tried = 1, frozenset({worker.name})
+        now = asyncio.get_running_loop().time
+        began = now()
         while True:
             try:
                 return await self._try(worker)
@@ -62,7 +64,9 @@ class Attempts:
                 raise Failed(self._attempt, worker.name, limit.error, charge=Charge()) from limit
             except WorkerError as error:
                 charge = self._charge(worker, error.usage, error.served_model)
-                following = self._means.retry.next(error, worker, tries, self._terms.workers, tried)
+                following = self._means.retry.next(
+                    error, worker, tries, self._terms.workers, tried, spent_s=now() - began
+                )
                 if following is None:
                     failed = Failed(self._attempt, worker.name, error.as_data(), cause=error, charge=charge)
                     raise failed from error
@@ -154,7 +158,7 @@ class Attempts:
                 cost_usd=charge.cost_usd,
             )
         )
-        if error.kind == "rate_limited":
+        if error.kind == "rate_limited" or error.retry_after_s is not None:
             self._means.lanes.of(worker).pause(following.wait_s)
         self._attempt += 1
         draft = self._draft(following.worker)

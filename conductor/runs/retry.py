@@ -29,13 +29,15 @@ class RetryPolicy:
     A server's Retry-After is obeyed instead, up to ``retry_after_cap_s``. ``max_attempts`` counts the tries
     of one worker; after them, or at once when only this worker is at fault (key, quota, not ready), its
     ``fallback`` takes over, each worker once. Errors that are not retryable and lie in the request (400,
-    refusal, context too long) end the step.
+    refusal, context too long) end the step. ``deadline_s``: no try begins later than so many seconds after
+    the step's first one, whoever would make it.
     """
 
     max_attempts: int = 4
     base_s: float = 1.0
     cap_s: float = 30.0
     retry_after_cap_s: float = 60.0
+    deadline_s: float = 900.0
     draw: Callable[[], float] = field(default=random.random)
 
     def next(
@@ -45,13 +47,20 @@ class RetryPolicy:
         tries: int,
         pool: Mapping[str, Worker],
         tried: frozenset[str],
+        *,
+        spent_s: float = 0.0,
     ) -> Next | None:
         """What follows ``error`` after ``tries`` tries of ``worker``; ``None``: the step fails.
 
-        ``tried`` names every worker that had a turn at this step, this one included.
+        ``tried`` names every worker that had a turn at this step, this one included; ``spent_s``: seconds
+        since the step's first try began.
         """
+        if spent_s >= self.deadline_s:
+            return None
         if error.retryable and tries < self.max_attempts:
-            return Next(worker, self.wait_s(error, tries), first_try=False)
+            wait_s = self.wait_s(error, tries)
+            if spent_s + wait_s < self.deadline_s:
+                return Next(worker, wait_s, first_try=False)
         fallback = pool.get(worker.fallback) if worker.fallback else None
         may_pass_on = error.retryable or error.kind in _WORKER_IS_AT_FAULT
         if fallback is None or fallback.name in tried or not may_pass_on:
