@@ -167,7 +167,8 @@ class Steps:
 
     async def _fail(self, step: Step, failed: Failed) -> Outcome:
         work, cause = self._work, failed.cause
-        work.errors[step.step_id] = failed.error
+        error = self._told_what_fills(step, failed.error)
+        work.errors[step.step_id] = error
         work.partial_texts[step.step_id] = cause.partial_text if cause else ""
         work.end(step.step_id)
         await work.journal.write(
@@ -176,7 +177,7 @@ class Steps:
                 step_id=step.step_id,
                 attempt=failed.attempt,
                 worker=failed.worker,
-                error=failed.error,
+                error=error,
                 partial_text=cause.partial_text if cause else "",
                 reasoning=cause.reasoning if cause else "",
                 usage=cause.usage if cause else None,
@@ -185,6 +186,18 @@ class Steps:
             )
         )
         return "failed"
+
+    def _told_what_fills(self, step: Step, error: StepError) -> StepError:
+        """For a context that was too small: which of the outputs it sees takes the most room."""
+        if error.kind != "context_overflow" or not step.access:
+            return error
+        longest = max(step.access, key=lambda seen: len(self._work.outputs.get(seen, "")))
+        seen, length = self._workflow.step(longest), len(self._work.outputs.get(longest, ""))
+        said = (
+            f"Step {step.position + 1} sees {len(step.access)} of the outputs before it; that of step "
+            f"{seen.position + 1} is the longest ({length:,} characters)."
+        )
+        return error.model_copy(update={"hint": f"{error.hint} {said}".strip()})
 
 
 def _unknown(worker: str) -> StepError:

@@ -92,3 +92,65 @@ def test_workers_with_one_address_and_model_share_a_lane() -> None:
     other = Worker(name="other name", provider="scripted", model="m")
     assert lanes.of(ALICE) is lanes.of(other)
     assert lanes.of(ALICE) is not lanes.of(BOB)
+
+
+def test_no_try_begins_after_the_deadline_of_the_step() -> None:
+    policy = RetryPolicy(draw=lambda: 1.0, deadline_s=100)
+    tried = frozenset({"alice"})
+    assert policy.next(_busy(30), ALICE, 1, POOL, tried, spent_s=60).worker is ALICE  # type: ignore[union-attr]
+    late = policy.next(_busy(60), ALICE, 1, POOL, tried, spent_s=60)
+    assert late is not None and late.worker is BOB and late.wait_s == 0, "another worker may still be in time"
+    assert policy.next(_busy(), ALICE, 1, POOL, tried, spent_s=100) is None
+
+
+def test_after_a_pause_one_call_goes_ahead_and_each_good_end_lets_one_more_in() -> None:
+    async def scenario() -> list[float]:
+        lane = Lanes().of(Worker(name="w", provider="scripted", model="m", concurrency=8))
+        lane.pause(30)
+        began: list[float] = []
+
+        async def one() -> None:
+            async with lane.slot():
+                began.append(asyncio.get_running_loop().time())
+                await asyncio.sleep(10)
+
+        await asyncio.gather(*(one() for _ in range(8)))
+        return began
+
+    assert run_virtually(scenario()) == [30, 40, 40, 50, 50, 50, 50, 60]
+
+
+def test_a_call_that_fails_lets_nobody_more_in() -> None:
+    async def scenario() -> list[float]:
+        lane = Lanes().of(Worker(name="w", provider="scripted", model="m", concurrency=8))
+        lane.pause(30)
+        began: list[float] = []
+
+        async def one() -> None:
+            async with lane.slot():
+                began.append(asyncio.get_running_loop().time())
+                await asyncio.sleep(10)
+                raise RuntimeError
+
+        await asyncio.gather(*(one() for _ in range(3)), return_exceptions=True)
+        return began
+
+    assert run_virtually(scenario()) == [30, 40, 50]
+
+
+def test_who_stops_waiting_takes_no_slot_along() -> None:
+    async def scenario() -> float:
+        lane = Lanes().of(Worker(name="w", provider="scripted", model="m", concurrency=1))
+
+        async def one() -> None:
+            async with lane.slot():
+                await asyncio.sleep(10)
+
+        first, second = asyncio.create_task(one()), asyncio.create_task(one())
+        await asyncio.sleep(1)
+        second.cancel()
+        third = asyncio.create_task(one())
+        await asyncio.wait({first, second, third})
+        return asyncio.get_running_loop().time()
+
+    assert run_virtually(scenario()) == 20

@@ -213,3 +213,17 @@ async def test_an_answer_of_twenty_megabytes_is_kept_whole(tmp_path: Path) -> No
         run_id = await stage.start([("a", "one", [])])
         state = await stage.ended(run_id)
     assert state.final_output == text
+
+
+async def test_a_context_that_is_too_small_names_what_fills_it(tmp_path: Path) -> None:
+    workers = (
+        scripted("short", {"text": "brief"}),
+        scripted("long", {"text": "word " * 500}),
+        scripted("small", {"fail": "context_overflow", "fail_message": "Too long."}),
+    )
+    async with Stage(tmp_path, *workers) as stage:
+        state = await stage.run([("short", "one", []), ("long", "two", []), ("small", "three", [0, 1])])
+    error = state.steps["s3"].error
+    assert error is not None and error.kind == "context_overflow" and not error.retryable
+    assert error.hint.endswith("that of step 2 is the longest (2,500 characters).")
+    assert "Step 3 sees 2 of the outputs" in error.hint
