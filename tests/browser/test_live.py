@@ -35,7 +35,7 @@ def test_clicking_anything_leaves_the_stream_unharmed(studio: Studio, app: App) 
     """Behaviour row 11: click anything while text streams, and the stream is unharmed."""
     lines: list[str] = []
     studio.page.on("websocket", lambda socket: lines.append(socket.url) if "/ws?" in socket.url else None)
-    run_id = start(app.address, SKY, [("slow", "Count for a while.", []), ("writer", "Sum up.", [0])])
+    run_id = start(app.address, SKY, [("slow", "Count for half a minute.", []), ("writer", "Sum up.", [0])])
     studio.open(run_id)
     expect(studio.text(1)).to_contain_text("green")
     studio.box(1).evaluate("(box) => { box.dataset.mark = 'the same'; }")
@@ -50,7 +50,7 @@ def test_clicking_anything_leaves_the_stream_unharmed(studio: Studio, app: App) 
     studio.prompt.fill("Something else meanwhile.")
     studio.page.get_by_role("button", name="Zoom in").click()
     studio.expect_status(1, "running")
-    studio.expect_ended(timeout=20_000)
+    studio.expect_ended(timeout=60_000)
     assert studio.box(1).get_attribute("data-mark") == "the same"
     assert len(lines) == 1, "the live connection was opened anew"
     studio.inspect(1, "Output")

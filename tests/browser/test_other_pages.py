@@ -55,7 +55,7 @@ def test_history_is_filtered_by_status_and_tells_when_nothing_fits(open_page: Op
 
 
 def test_a_running_run_is_reached_through_the_history(open_page: OpenPage, app: App) -> None:
-    run_id = start(app.address, "Count for the herons.", [("slow", "Count for a while.", [])])
+    run_id = start(app.address, "Count for the herons.", [("slow", "Count for a long time.", [])])
     page = _history(open_page(), app)
     line = page.locator(f".st-key-line-{run_id}")
     expect(line).to_contain_text("In progress")
