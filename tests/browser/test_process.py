@@ -164,8 +164,9 @@ def test_no_network_is_told_and_what_is_there_works(own: App, open_page: OpenPag
     page = open_page()
     page.goto(f"{own.address}/workers")
     page.get_by_role("button", name="Fetch").first.click()
-    expect(page.get_by_text("Check the network").first).to_be_visible(timeout=30_000)
-    expect(page.get_by_text("into").first).to_contain_text(str(own.folder / "models"))
+    told = page.get_by_text("Check the network").first
+    expect(told).to_be_visible(timeout=30_000)
+    expect(told).to_contain_text(str(own.folder / "models"))
     studio = Studio(page, own.address).open()
     studio.run(f"{SKY} (at once)")
     studio.expect_ended()
