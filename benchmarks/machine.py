@@ -6,6 +6,7 @@ import asyncio
 import os
 import platform
 import time
+from dataclasses import dataclass
 
 import psutil  # type: ignore[import-untyped]  # it brings no types
 
@@ -58,10 +59,29 @@ def own_cpu_s() -> float:
     return time.process_time()
 
 
-def rss_mib(pid: int) -> float:
-    """Resident memory of a process and its children."""
+@dataclass(frozen=True)
+class Memory:
+    """What a process and its children have in memory, in MiB. ``None`` is unknown: only Linux tells."""
+
+    rss_mib: float
+    pss_mib: float | None
+    anonymous_mib: float | None
+
+    def __str__(self) -> str:
+        if self.pss_mib is None or self.anonymous_mib is None:
+            return "PSS unknown"
+        return f"PSS {self.pss_mib:.0f}, anonymous {self.anonymous_mib:.0f}"
+
+
+def memory_of(pid: int) -> Memory:
+    """The memory of a process and its children now."""
     process = psutil.Process(pid)
-    return float(sum(each.memory_info().rss for each in (process, *process.children(recursive=True)))) / MIB
+    parts = [each.memory_full_info() for each in (process, *process.children(recursive=True))]
+    rss = sum(part.rss for part in parts)
+    if not all(hasattr(part, "pss") for part in parts):
+        return Memory(rss / MIB, None, None)
+    pss, files = sum(part.pss for part in parts), sum(part.shared for part in parts)
+    return Memory(rss / MIB, pss / MIB, (rss - files) / MIB)
 
 
 def raise_priority(pid: int) -> None:

@@ -1,14 +1,21 @@
-"""Resident memory: page and API after a session, and each local model beside its file."""
+"""Resident memory: page and API after a session, and each local model beside its file.
+
+What counts is RSS: every page that a process has in memory, those it shares with others included. Beside it
+stand PSS (shared pages divided among their users) and the process's own part of RSS (anonymous), no file's. A
+model's weights are read, not mapped, so they are anonymous. Its context counts as far as it is used: 12 to
+28 KiB a token, here some 50 tokens.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.machine import MIB, rss_mib
+from benchmarks.machine import MIB, Memory, memory_of
 from benchmarks.page import RUN_BUTTON, chromium, opened, running, typed
 from benchmarks.rows import Bar, NotHere, Plan, Row, Series
 from conductor.local import weights
@@ -20,7 +27,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 SAYS = "resident memory: UI + API after a page session and a run; each local model beside its file"
-BAR = "≤ 250 MiB; about the file's size"
+BEYOND_FILE_MIB = 150
+BAR = f"≤ 250 MiB; ≤ file + {BEYOND_FILE_MIB} MiB"
 QUESTION = [{"role": "user", "content": "Why is the sky blue? Say it in one sentence."}]
 
 
@@ -33,14 +41,13 @@ def _ui_and_api(plan: Plan) -> Row:
     try:
         with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as app, chromium() as browser:
             assert app.process is not None
-            empty = rss_mib(app.process.pid)
+            empty = memory_of(app.process.pid)
             for _ in range(plan.times(2, 5)):
                 _session(app, browser)
-            after = rss_mib(app.process.pid)
+            after = memory_of(app.process.pid)
     except NotHere as lacking:
         return Row("memory of UI + API", f"not measured: {lacking}", Bar(250, "MiB"))
-    beside = f"{empty:.0f} before anybody came"
-    return Row.of("memory of UI + API", Series((after,)), Bar(250, "MiB"), digits=0, beside=beside)
+    return _row("memory of UI + API", after, 250, f"{empty.rss_mib:.0f} before anybody came")
 
 
 def _session(app: App, browser: Browser) -> None:
@@ -66,10 +73,15 @@ async def _models() -> list[Row]:
                 pass
             pid = runtime.engine_pid(key)
             assert pid is not None
-            taken = rss_mib(pid)
+            taken = memory_of(pid)
         finally:
             runtime.close()
-        size = catalog()[key].size_bytes / MIB
-        said = f"{taken:.0f} MiB, file {size:.0f} MiB: {taken / size:.2f} ×"
-        rows.append(Row(f"memory of {key}", said, figures={"rss_mib": taken, "file_mib": size}))
+        file_mib = catalog()[key].size_bytes / MIB
+        beside = f"file {file_mib:.0f} + {taken.rss_mib - file_mib:.0f}"
+        rows.append(_row(f"memory of {key}", taken, round(file_mib) + BEYOND_FILE_MIB, beside))
     return rows
+
+
+def _row(what: str, taken: Memory, limit_mib: float, beside: str) -> Row:
+    row = Row.of(what, Series((taken.rss_mib,)), Bar(limit_mib, "MiB"), digits=0, beside=f"{beside}; {taken}")
+    return row.with_figures(**asdict(taken))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from conductor.local.engine_process import LocalModelError
+from conductor.local.engine_process import ENGINE_ENDED, LocalModelError
 
 DEFAULT_SETTINGS: Mapping[str, Any] = {"temperature": 0.0}
 """Small models answer best without chance; a worker's own settings replace this."""
@@ -152,6 +152,8 @@ def request_error(error: Mapping[str, Any]) -> LocalModelError:
         return LocalModelError(
             "bad_request", message, "Check the grammar, the schema and the settings of the worker."
         )
+    if kind == ENGINE_ENDED:
+        return LocalModelError("unavailable", message, str(error["hint"]), retryable=True)
     return LocalModelError("unavailable", message, "Try again; if it persists, restart the program.")
 
 

@@ -22,19 +22,22 @@ from typing import Any, Literal
 ENGINE_SCRIPT = Path(__file__).with_name("engine.py")
 ILLEGAL_INSTRUCTION = frozenset({-signal.SIGILL, 0xC000001D})
 KILLED = -9
+ENGINE_ENDED = "engine_ended"
+"""The type of an error that no engine said: its process is gone. The next request starts it anew."""
 
 ErrorKind = Literal["context_overflow", "unavailable", "bad_request"]
 OnMessage = Callable[[dict[str, Any]], object]
 
 
 class LocalModelError(Exception):
-    """A local model could not answer. `hint` says what to try."""
+    """A local model could not answer. `hint` says what to try; `retryable`: the same request may succeed."""
 
-    def __init__(self, kind: ErrorKind, message: str, hint: str) -> None:
+    def __init__(self, kind: ErrorKind, message: str, hint: str, *, retryable: bool = False) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.hint = hint
+        self.retryable = retryable
 
 
 class EngineProcess:
@@ -161,13 +164,12 @@ class EngineProcess:
 
     def _death(self) -> dict[str, Any]:
         if self._stopped:
-            return {"type": "server_error", "message": f"{self._model_key} was unloaded"}
+            message = f"{self._model_key} was unloaded"
+            return {"type": ENGINE_ENDED, "message": message, "hint": "Try again; it is loaded anew."}
         said = " | ".join(word for word in self._last_words if word)[-500:]
         status = self._process.poll()
-        return {
-            "type": "server_error",
-            "message": f"the engine of {self._model_key} ended (exit {status}): {said or 'silently'}",
-        }
+        message = f"the engine of {self._model_key} ended (exit {status}): {said or 'silently'}"
+        return {"type": ENGINE_ENDED, "message": message, "hint": _why(status)}
 
 
 def _why(status: int | None) -> str:

@@ -88,7 +88,7 @@ def _as_worker_error(call: Call, error: LocalModelError, text: str) -> WorkerErr
         error.kind,
         f"Worker {call.worker.name}: {error.message}.",
         hint=longest or error.hint,
-        retryable=False,
+        retryable=error.retryable,
         partial_text=text,
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conductor.local import engine_process
-from conductor.local.engine_process import EngineProcess, LocalModelError
+from conductor.local.engine_process import ENGINE_ENDED, EngineProcess, LocalModelError
 
 STAND_IN = Path(__file__).with_name("engine_stand_in.py")
 
@@ -62,7 +62,7 @@ def test_a_death_in_mid_answer_is_an_error_for_everyone_waiting(engines: list[En
     engine.submit("die", heard.put)  # type: ignore[arg-type]
     for _ in range(2):
         error = heard.get(timeout=10)["error"]
-        assert error["type"] == "server_error" and "the engine of tiny ended (exit 1)" in error["message"]
+        assert error["type"] == ENGINE_ENDED and "the engine of tiny ended (exit 1)" in error["message"]
     assert engine.is_dead()
     engine.submit("late", heard.put)  # type: ignore[arg-type]
     assert "error" in heard.get(timeout=10)

@@ -12,9 +12,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import psutil  # type: ignore[import-untyped]  # it brings no types
 import pytest
 
-from conductor.local.catalog import default_models_dir
+from conductor.local.catalog import default_models_dir, model_spec
 from conductor.local.grammar import plan_grammar
 from conductor.local.plan_lines import letter_choices, read_plan_lines
 from conductor.local.runtime import Adapter, Delta, Finished, Loading, LocalModelError, Runtime
@@ -159,6 +160,26 @@ async def test_an_adapter_is_used_only_when_asked_for(runtime: Runtime, tmp_path
 
 
 @needs_model
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes untouched pages back")
+async def test_a_model_takes_little_more_memory_than_its_file(runtime: Runtime) -> None:
+    await ask(runtime, "Hi", max_output_tokens=3)
+    taken = psutil.Process(runtime.engine_pid(MODEL)).memory_info().rss
+    assert taken < model_spec(MODEL).size_bytes + 100 * 2**20
+
+
+@needs_model
+async def test_an_answer_that_reaches_the_end_of_the_context_says_it_was_cut(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conductor.local.runtime.SLOT_CONTEXT_TOKENS", 256)
+    end = await ask(runtime, "word " * 200, max_output_tokens=1000, grammar="root ::= [a-z ]{999}")
+    assert end.finish == "length"
+    assert 200 < end.usage.input_tokens < end.usage.input_tokens + end.usage.output_tokens <= 256
+    with pytest.raises(LocalModelError, match="the model takes 256"):
+        await ask(runtime, "word " * 260)
+
+
+@needs_model
 async def test_too_long_an_input_is_a_context_overflow(runtime: Runtime) -> None:
     with pytest.raises(LocalModelError, match="the model takes 8,192") as caught:
         await ask(runtime, "word " * 9000)
@@ -183,7 +204,8 @@ async def test_a_dead_engine_is_an_error_and_the_next_request_gets_a_new_one(run
     os.kill(pid, signal.SIGKILL)
     with pytest.raises(LocalModelError) as caught:
         await task
-    assert caught.value.kind == "unavailable"
+    assert caught.value.kind == "unavailable" and caught.value.retryable
+    assert "want of memory" in caught.value.hint
     assert (await ask(runtime, "Hi", max_output_tokens=3)).output
     assert runtime.engine_pid(MODEL) != pid
 
@@ -193,8 +215,9 @@ async def test_an_idle_model_leaves_memory_and_comes_back() -> None:
     runtime = Runtime(default_models_dir(), idle_s=0.3, threads=1)
     try:
         await ask(runtime, "Hi", max_output_tokens=3)
-        assert runtime.loaded() == (MODEL,)
-        await asyncio.sleep(0.6)
+        pid = runtime.engine_pid(MODEL)
+        assert runtime.loaded() == (MODEL,) and pid
+        await asyncio.to_thread(_wait_for_end, pid, 10)
         assert runtime.loaded() == ()
         assert (await ask(runtime, "Hi", max_output_tokens=3)).output
     finally:
@@ -232,7 +255,11 @@ def test_the_process_ends_within_a_second_and_takes_its_engine_along(way: str, t
             process.send_signal(signal.SIGINT if way == "interrupt" else signal.SIGKILL)
         process.wait(10)
         assert time.monotonic() - began < 1.5
-    deadline = time.monotonic() + 2
+    _wait_for_end(pid, 2)
+
+
+def _wait_for_end(pid: int, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
     while _is_alive(pid):
         assert time.monotonic() < deadline
         time.sleep(0.05)
