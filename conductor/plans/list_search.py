@@ -146,7 +146,9 @@ def _best_set(candidates: Sequence[Candidate]) -> Found | NotFound | None:
 
 def _equal(runs: Sequence[Sequence[Candidate]]) -> Iterator[tuple[Candidate, ...]]:
     # The last few of each run are enough: a run longer than that is prose, not a plan.
-    for choice in product(*(list(reversed(run[-3:])) for run in runs)):
+    last = [run[-3:] for run in runs]
+    shared = set.intersection(*({len(each.items) for each in run} for run in last))
+    for choice in product(*(reversed(run) for run in last)) if shared else ():
         if len({len(each.items) for each in choice}) == 1:
             yield choice
 

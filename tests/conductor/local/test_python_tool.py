@@ -92,7 +92,7 @@ async def test_an_endless_loop_times_out() -> None:
     began = time.monotonic()
     with pytest.raises(ToolError, match=r"longer than 0\.3 s") as caught:
         await run(fenced("while True: pass"), timeout_s=0.3)
-    assert caught.value.kind == "timeout" and time.monotonic() - began < 2
+    assert caught.value.kind == "timeout" and time.monotonic() - began < 10
 
 
 async def test_long_output_is_cut_and_marked() -> None:

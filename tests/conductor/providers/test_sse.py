@@ -48,7 +48,7 @@ def test_one_line_of_megabytes_in_many_pieces_is_linear() -> None:
     for _ in range(20_000):
         decoder.feed(b"x" * 1000)
     assert decoder.feed(b"\n\n") == []
-    assert time.process_time() - started < 2.0
+    assert time.process_time() - started < 10
 
 
 @given(
