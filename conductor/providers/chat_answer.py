@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from conductor.providers.answer_text import AnswerText
 from conductor.providers.base import Completion, Delta, TokenLogprob, Worker, WorkerError
-from conductor.providers.failures import failure, read_error
+from conductor.providers.failures import OVERFLOW, failure, read_error
 from conductor.providers.usage_forms import openai_usage, reported_cost
 
 Finish = Literal["stop", "length", "tool", "other"]
@@ -22,7 +22,7 @@ FINISHES: dict[str, Finish] = {
     **dict.fromkeys(("tool_calls", "function_call"), "tool"),
 }
 _REFUSALS = frozenset(
-    {"content_filter", "refusal", "safety", "prohibited_content", "recitation", "blocklist"}
+    {"content_filter", "refusal", "safety", "sensitive", "prohibited_content", "recitation", "blocklist"}
 )
 
 
@@ -67,6 +67,8 @@ class ChatAnswer:
             raise self._with_text(refusal(self._worker, "".join(self._refusal)))
         if not finish:
             raise self._with_text(truncated_stream(self._worker))
+        if OVERFLOW.search(finish):
+            raise self._with_text(failure(self._worker, read_error(400, finish)))
         if finish == "error":
             raise self._with_text(
                 failure(self._worker, read_error(502, "the model failed while it answered"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -13,7 +12,9 @@ from conductor.providers.anthropic_messages import AnthropicMessages
 from conductor.providers.base import Delta, Worker
 from conductor_client.usage import Usage
 from conductor_client.workflow import Message
-from tests.conductor.providers.wire import Reply, body, call, failure_of, hear, wire
+from tests.bad_server.replies import Reply, body
+from tests.bad_server.replies import named_events as stream
+from tests.conductor.providers.wire import call, failure_of, hear, wire
 
 
 @pytest.fixture
@@ -25,12 +26,6 @@ async def provider() -> AsyncIterator[AnthropicMessages]:
 
 def worker(url: str, **fields: Any) -> Worker:
     return Worker(**{"name": "w", "provider": "anthropic", "model": "claude-x", "base_url": url} | fields)
-
-
-def stream(*events: dict[str, Any], is_cut: bool = False, is_stuck: bool = False) -> Reply:
-    pieces = (f"event: {each['type']}\ndata: {json.dumps(each)}\n\n".encode() for each in events)
-    kind = {"Content-Type": "text/event-stream; charset=utf-8"}
-    return Reply(tuple(pieces), headers=kind, is_cut=is_cut, is_stuck=is_stuck)
 
 
 def start(**usage: int) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from conductor.prices import cost_of
 from conductor.providers.base import Completion, Delta, Worker
 from conductor.providers.openai_chat import OpenAIChat
 from conductor_client.usage import Usage
-from tests.conductor.providers.wire import Reply, body, call, events, failure_of, hear, wire
+from tests.bad_server.replies import Reply, body, events
+from tests.conductor.providers.wire import call, failure_of, hear, wire
 
 USAGE = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
 
@@ -399,3 +400,12 @@ async def test_json_schema_and_system_role(provider: OpenAIChat) -> None:
         )
     assert server.requests[0]["response_format"] == {"type": "json_object"}
     assert server.requests[0]["max_output"] == 5
+
+
+@pytest.mark.parametrize(
+    ("finish", "kind"), [("sensitive", "refused"), ("model_context_window_exceeded", "context_overflow")]
+)
+async def test_other_vendors_words_for_an_end(provider: OpenAIChat, finish: str, kind: str) -> None:
+    async with wire(events(said("par", finish))) as server:
+        error = await failure_of(provider, call(worker(server.url)))
+    assert (error.kind, error.partial_text, error.retryable) == (kind, "par", False)

@@ -13,33 +13,7 @@ from aiohttp import web
 
 from conductor.providers.base import Call, Completion, Delta, Provider, Worker, WorkerError
 from conductor_client.workflow import Message
-
-
-@dataclass(frozen=True)
-class Reply:
-    """One answer. ``pieces`` are written one by one; ``is_cut`` drops the socket after them."""
-
-    pieces: tuple[bytes, ...] = ()
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-    is_cut: bool = False
-    is_stuck: bool = False
-
-
-def events(*chunks: Any, done: bool = True, **reply: Any) -> Reply:
-    """A stream of ``data:`` events, one piece each, ended as Chat Completions end."""
-    pieces = tuple(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks)
-    tail = (b"data: [DONE]\n\n",) if done else ()
-    return Reply((*pieces, *tail), headers={"Content-Type": "text/event-stream"}, **reply)
-
-
-def body(content: Any, status: int = 200, **headers: str) -> Reply:
-    """An answer in one piece: JSON, or text as it is."""
-    is_text = isinstance(content, str)
-    data = content.encode() if is_text else json.dumps(content).encode()
-    kind = "text/html" if is_text else "application/json"
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Reply((data,), status, {"Content-Type": kind, **named})
+from tests.bad_server.replies import Reply, write
 
 
 @dataclass
@@ -64,21 +38,11 @@ async def wire(*replies: Reply) -> AsyncIterator[Wire]:
         served.headers.append(request.headers)
         served.paths.append(request.path)
         reply = left.pop(0) if len(left) > 1 else left[0]
-        response = web.StreamResponse(status=reply.status, headers=reply.headers)
         try:
-            await response.prepare(request)
-            for piece in reply.pieces:
-                await response.write(piece)
-                await asyncio.sleep(0.001)
-            if reply.is_stuck:
-                await asyncio.sleep(60)
+            return await write(reply, request)
         except (asyncio.CancelledError, ConnectionError):
             served.hung_up.set()
             raise
-        if reply.is_cut:
-            assert request.transport is not None
-            request.transport.abort()
-        return response
 
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", answer)
