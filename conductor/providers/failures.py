@@ -20,11 +20,19 @@ from conductor_client.errors import StepErrorKind
 SHOWN_CHARACTERS = 500
 
 OVERFLOW = re.compile(
-    r"context_length_exceeded|maximum context length"
-    r"|exceeds? the (?:model'?s? )?context (?:window|length|size)"
-    r"|prompt is too long|input is too long|exceeds the maximum number of tokens allowed"
-    r"|exceeded model token limit|input_too_large|exceed_context_size|model_context_window_exceeded"
-    r"|exceed context limit|context window (?:is )?exceeded|available context size",
+    # OpenAI and what speaks like it, vLLM, OpenRouter, Mistral
+    r"context[_ ]length[_ ]exceeded|maximum context length|maximum model length"
+    r"|exceeds? the (?:model'?s? )?context (?:window|length|size)|exceed the configured limit"
+    r"|(?:context window|context length) (?:is )?exceed(?:ed|s)|longer than the model'?s context"
+    # Anthropic, Bedrock, Gemini, Kimi
+    r"|prompt is too long|exceed context limit|model_context_window_exceeded|input is too long"
+    r"|exceeds the maximum number of tokens allowed|exceeded model token limit|input_too_large"
+    # llama.cpp, Ollama, LM Studio
+    r"|exceed_context_size|available context size|exceeded max context length|configured context size"
+    r"|greater than the context length"
+    # xAI, Groq, Copilot, Qwen, Z.ai, Poolside
+    r"|maximum prompt length|reduce the length of the messages|token count of [\d,]+ exceeds the limit"
+    r"|range of input length should be|tokens in request more than max|maximum allowed input length",
     re.IGNORECASE,
 )
 _QUOTA = re.compile(

@@ -25,6 +25,25 @@ OVERFLOWS = (
     "Invalid request: Your request exceeded model token limit: 131072",
     "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
     "the request exceeds the available context size, try increasing it",
+    "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+    "Please reduce the length of the messages or completion.",
+    "The input (140000 tokens) is longer than the model's context length (131072 tokens).",
+    "prompt token count of 130000 exceeds the limit of 128000",
+    "The number of tokens to keep from the initial prompt is greater than the context length.",
+    "invalid params, context window exceeds limit",
+    "Prompt contains 150000 tokens, too large for model with 131072 maximum context length",
+    "prompt too long; exceeded max context length by 5000 tokens",
+    "Range of input length should be [1, 129024]",
+    "tokens in request more than max tokens allowed",
+    "The prompt (30000) is longer than the maximum model length of 24576.",
+    "Input tokens exceed the configured limit of 922000 tokens.",
+    "Prompt has 70000 tokens, but the configured context size is 65536 tokens",
+    "Input length 300000 exceeds the maximum allowed input length of 262144 tokens.",
+)
+NO_OVERFLOWS = (
+    "max_tokens: 99999 exceeds the limit of 8192 for this model",
+    "Too many tokens per minute.",
+    "The value of top_p should be in the range of 0 to 1.",
 )
 
 
@@ -34,6 +53,11 @@ def test_context_overflow_in_every_wording(message: str) -> None:
         error = failure(WORKER, read_error(status, {"error": {"message": message}}))
         assert (error.kind, error.retryable) == ("context_overflow", False)
         assert "fewer outputs" in error.hint
+
+
+@pytest.mark.parametrize("message", NO_OVERFLOWS)
+def test_other_limits_are_no_overflow_of_the_context(message: str) -> None:
+    assert failure(WORKER, read_error(400, {"error": {"message": message}})).kind == "bad_request"
 
 
 @pytest.mark.parametrize("code", ["context_length_exceeded", "exceed_context_size_error", "input_too_large"])
