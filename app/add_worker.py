@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state
-from app.markdown import literal
+from app.markdown import literal, option
 from app.pool_snippets import KINDS, ServerKind, snippet
 from conductor_client.catalogue import text
 from conductor_client.pool import PoolView
@@ -19,6 +19,7 @@ def draw(pool: PoolView) -> None:
             text("workers.add_kind"),
             list(kinds),
             key=state.ADD_KIND,
+            format_func=option,
             default=KINDS[0].title,
             required=True,
             label_visibility="collapsed",

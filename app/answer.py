@@ -9,7 +9,7 @@ import streamlit as st
 from app import commands
 from app.edit_words import step_names
 from app.figures import size
-from app.markdown import literal, sanitised
+from app.markdown import literal, option, sanitised
 from components.copy_button import copy_button
 from conductor_client.catalogue import text
 from conductor_client.errors import StepError
@@ -93,7 +93,7 @@ def choose_form(*, key: str, first: Literal["drawn", "raw"]) -> str:
         ["drawn", "raw"],
         default=first,
         required=True,
-        format_func=lambda form: text(f"studio.answer_{form}"),
+        format_func=lambda form: option(text(f"studio.answer_{form}")),
         key=key,
         label_visibility="collapsed",
         persist_state="session",

@@ -12,7 +12,7 @@ from app.answer import MOST_SHOWN, choose_form, draw_step_error, draw_text
 from app.draft import Draft
 from app.edit_words import step_names
 from app.figures import clock, seconds, step_cost, tokens
-from app.markdown import literal, sanitised
+from app.markdown import literal, option, sanitised
 from components.workflow_graph import live_text
 from conductor_client.catalogue import text
 from conductor_client.pool import WorkerInfo
@@ -71,7 +71,7 @@ def draw(subject: Subject) -> None:
             text("studio.inspector_sections"),
             sections,
             required=True,
-            format_func=lambda name: text(f"studio.section_{name}"),
+            format_func=lambda name: option(text(f"studio.section_{name}")),
             key="inspector.section",
             label_visibility="collapsed",
             wrap=True,
@@ -132,7 +132,7 @@ def _picker(workflow: Workflow, chosen: Step | None) -> None:
         text("studio.inspector_step"),
         list(names),
         key="inspector.step",
-        format_func=lambda step_id: names.get(step_id, step_id),
+        format_func=lambda step_id: option(names.get(step_id, step_id)),
         on_change=_pick,
         label_visibility="collapsed",
     )

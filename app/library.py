@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import drafting, resources, state, workflow_shelf
 from app.figures import ago
-from app.markdown import literal
+from app.markdown import literal, option
 from conductor_client.api import SavedWorkflow
 from conductor_client.catalogue import counted, text
 from conductor_client.edits import SetWorker
@@ -42,7 +42,7 @@ def _draw_open(sketch: state.Sketch | None) -> None:
         ["saved", "import"],
         default="saved",
         required=True,
-        format_func=lambda kind: text(f"studio.source_{kind}"),
+        format_func=lambda kind: option(text(f"studio.source_{kind}")),
         key="library.kind",
         label_visibility="collapsed",
     )

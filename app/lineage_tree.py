@@ -50,7 +50,7 @@ def _line(node: LineageNode, names: Mapping[str, str], *, depth: int, is_open: b
         label = text("studio.lineage_root") if node.parent_run is None else summary(node.edits, names)
         if is_open:
             st.markdown(f"**{literal(label)}**", width="content")
-            st.badge(text("studio.lineage_open"), color="primary")
+            st.badge(text("studio.lineage_open"), color="gray")
         else:
             st.page_link("views/studio.py", label=literal(label), query_params={"run": node.run_id})
         parts = [

@@ -55,6 +55,15 @@ def literal(text: str) -> str:
     return _signs_parted(re.sub(r"^(\d{1,9})([.)])", r"\1\\\2", escaped))
 
 
+def option(name: str) -> str:
+    """The name of an option beside others, as Markdown.
+
+    In grey: Streamlit writes a chosen one in the primary colour, which is dark enough for a button's white
+    text and so too dark for a text of its own on dark paper.
+    """
+    return f":gray[{literal(name)}]"
+
+
 def _lines(text: str) -> Iterator[str]:
     waiting = [_untabbed(line) for line in text.split("\n")]
     waiting.reverse()

@@ -31,7 +31,7 @@ from app import (
 from app.draft import Draft, marks
 from app.figures import shortened
 from app.inspector import Subject
-from app.markdown import literal
+from app.markdown import literal, option
 from conductor_client.api import ForkPreview
 from conductor_client.catalogue import text
 from conductor_client.errors import NotFound
@@ -196,7 +196,7 @@ def _panel(panels: tuple[str, ...]) -> str:
         panels,
         default=panels[0],
         required=True,
-        format_func=lambda panel: text(f"studio.panel_{panel}"),
+        format_func=lambda panel: option(text(f"studio.panel_{panel}")),
         key=f"workbench.panel.{len(panels)}",
         label_visibility="collapsed",
     )

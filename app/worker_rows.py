@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import readiness, resources, state
-from app.markdown import literal
+from app.markdown import literal, option
 from app.worker_card import draw_row
 from conductor_client.catalogue import text
 from conductor_client.pool import PoolView, WorkerInfo
@@ -42,7 +42,12 @@ def _page(n: int) -> int:
     if state.value(state.WORKER_PAGE) not in titles:
         state.put(state.WORKER_PAGE, titles[0])
     chosen = st.segmented_control(
-        text("workers.page"), titles, key=state.WORKER_PAGE, required=True, label_visibility="collapsed"
+        text("workers.page"),
+        titles,
+        key=state.WORKER_PAGE,
+        required=True,
+        format_func=option,
+        label_visibility="collapsed",
     )
     return titles.index(chosen) if chosen in titles else 0
 

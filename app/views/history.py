@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import resources, run_lines, state
+from app.markdown import option
 from conductor_client.api import RunPage
 from conductor_client.catalogue import counted, text
 
@@ -36,7 +37,7 @@ def _search() -> None:
             text("history.status"),
             ["succeeded", "failed", "cancelled", "running"],
             key=state.STATUS,
-            format_func=lambda status: text(f"common.status_{status}"),
+            format_func=lambda status: option(text(f"common.status_{status}")),
             label_visibility="collapsed",
             on_change=state.first_page,
         )

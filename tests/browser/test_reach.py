@@ -92,11 +92,8 @@ def test_at_390_px_every_page_fits(open_page: OpenPage, app: App, run_id: str) -
     expect(page.get_by_role("heading", name="Workers")).to_be_visible()
 
 
-@pytest.mark.parametrize(("scheme", "least"), [("light", 4.5), ("dark", 3.7)])
-def test_light_and_dark_are_both_readable(
-    open_page: OpenPage, app: App, run_id: str, scheme: str, least: float
-) -> None:
-    """In dark a chosen option is as light as Streamlit allows: buttons have white text on the same colour."""
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_are_both_readable(open_page: OpenPage, app: App, run_id: str, scheme: str) -> None:
     studio = Studio(open_page(color_scheme=scheme), app.address).open(run_id)
     studio.expect_ended()
     expect(studio.page.locator(".wfg")).to_have_attribute("data-theme", scheme)
@@ -109,20 +106,20 @@ def test_light_and_dark_are_both_readable(
     studio.inspect(3)
     for section in ("Context", "Usage", "Edit"):
         studio.section(section)
-        _is_readable(studio.page, least)
+        _is_readable(studio.page)
+    studio.panel("Versions")
     studio.instruct("Merge both in one sentence.")
-    _is_readable(studio.page, least)
+    _is_readable(studio.page)
     for path, words in (("/history", "History"), ("/workers", "Local models")):
         studio.page.goto(app.address + path)
         expect(studio.page.get_by_role("heading", name=words)).to_be_visible()
-        _is_readable(studio.page, least)
+        _is_readable(studio.page)
 
 
-def _is_readable(page: Page, least: float) -> None:
+def _is_readable(page: Page) -> None:
     page.mouse.move(2, 2)  # what the pointer is on looks different
     page.wait_for_timeout(250)  # and fades back
-    weak = page.evaluate(CONTRAST, "[data-testid=stApp] *")
-    assert [said for said in weak if float(said.split()[-1]) < least] == []
+    assert page.evaluate(CONTRAST, "[data-testid=stApp] *") == []
 
 
 def test_from_an_empty_page_to_a_forked_run_by_keyboard_alone(studio: Studio, app: App) -> None:
