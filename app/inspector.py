@@ -132,7 +132,7 @@ def _picker(workflow: Workflow, chosen: Step | None) -> None:
         text("studio.inspector_step"),
         list(names),
         key="inspector.step",
-        format_func=lambda step_id: option(names.get(step_id, step_id)),
+        format_func=lambda step_id: option(names.get(step_id, str(step_id))),
         on_change=_pick,
         label_visibility="collapsed",
     )
