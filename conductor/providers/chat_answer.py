@@ -13,7 +13,7 @@ from typing import Any, Literal
 from conductor.providers.answer_text import AnswerText
 from conductor.providers.base import Completion, Delta, TokenLogprob, Worker, WorkerError
 from conductor.providers.failures import OVERFLOW, failure, read_error
-from conductor.providers.usage_forms import openai_usage, reported_cost
+from conductor.providers.usage_forms import openai_usage, reported_cost, so_far
 
 Finish = Literal["stop", "length", "tool", "other"]
 FINISHES: dict[str, Finish] = {
@@ -35,6 +35,7 @@ class ChatAnswer:
         self._refusal: list[str] = []
         self._logprobs: list[TokenLogprob] = []
         self._finish: str | None = None
+        self._is_whole = False
         self._usage: Any = None
         self._model: str | None = None
 
@@ -98,6 +99,7 @@ class ChatAnswer:
         if finish := choice.get("finish_reason"):
             self._finish = str(finish)
         said = choice.get("delta") or choice.get("message") or {}
+        self._is_whole = "message" in choice
         if not isinstance(said, Mapping):
             return []
         deltas: list[Delta] = []
@@ -122,7 +124,8 @@ class ChatAnswer:
 
     def _with_text(self, error: WorkerError) -> WorkerError:
         error.partial_text, error.reasoning = self._text.output, self._text.reasoning
-        error.usage = openai_usage(self._usage)
+        usage = openai_usage(self._usage)
+        error.usage = usage if self._finish or self._is_whole else so_far(usage)
         error.served_model = self._model
         return error
 

@@ -9,7 +9,7 @@ from conductor.providers.answer_text import AnswerText, Channel
 from conductor.providers.base import Completion, Delta, Worker, WorkerError
 from conductor.providers.chat_answer import refusal, spent_on_thinking, truncated_stream
 from conductor.providers.failures import failure, read_error
-from conductor.providers.usage_forms import anthropic_usage
+from conductor.providers.usage_forms import anthropic_usage, so_far
 
 _FINISHES: dict[str, Literal["stop", "length", "tool", "other"]] = {
     "end_turn": "stop",
@@ -89,7 +89,8 @@ class MessagesAnswer:
         """The error, with the text and usage so far."""
         self._text.close()
         error.partial_text, error.reasoning = self._text.output, self._text.reasoning
-        error.usage = anthropic_usage(self._usage)
+        usage = anthropic_usage(self._usage)
+        error.usage = usage if self._stop_reason else so_far(usage)
         error.served_model = self._model
         return error
 

@@ -50,6 +50,13 @@ def anthropic_usage(said: Mapping[str, Any]) -> Usage | None:
     return None if usage == Usage() else usage
 
 
+def so_far(usage: Usage | None) -> Usage | None:
+    """What is known of a stream that broke off: its last count of output is not what it made."""
+    return (
+        None if usage is None else usage.model_copy(update={"output_tokens": None, "reasoning_tokens": None})
+    )
+
+
 def reported_cost(said: Any) -> str | None:
     """What the provider itself charged in USD (OpenRouter's ``usage.cost``), as decimal text."""
     cost = said.get("cost") if isinstance(said, Mapping) else None

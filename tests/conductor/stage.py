@@ -12,6 +12,7 @@ from conductor.engine.claims import Claims
 from conductor.engine.local import LocalEngine
 from conductor.engine.recorded import RecordedEngine
 from conductor.providers.base import Worker
+from conductor.providers.registry import Providers
 from conductor.providers.scripted import ScriptedProvider
 from conductor.runs.endings import PlanningFailed
 from conductor.runs.limits import DayBudget, highest_cost
@@ -41,6 +42,7 @@ class Stage:
     """One backend's worth of machinery on one database file. ``price``: of every worker.
 
     ``recorded`` takes the engine that writes runs down with DBOS; without it starting is quicker.
+    ``providers`` are the real ones, for workers with a server; without them every worker plays its script.
     """
 
     def __init__(
@@ -51,16 +53,17 @@ class Stage:
         retry: RetryPolicy | None = None,
         day: DayBudget | None = None,
         recorded: bool = False,
+        providers: Providers | None = None,
     ) -> None:
         self.workers = {worker.name: worker for worker in workers}
-        self.price = price
+        self.price, self._providers = price, providers
         self.store = Store.open(folder / "conductor.sqlite")
         self.provider = ScriptedProvider()
         self.hub = Hub(self.store.events)
         means = Means(
             store=self.store,
             hub=self.hub,
-            provider_for=lambda worker: self.provider,
+            provider_for=providers.provider_for if providers else lambda worker: self.provider,
             charge_for=_charge,
             retry=retry or RetryPolicy(draw=lambda: 0.0),
         )
@@ -80,6 +83,8 @@ class Stage:
     async def __aexit__(self, *_: object) -> None:
         await self.engine.stop()
         await self.runner.close()
+        if self._providers is not None:
+            await self._providers.close()
         await self.store.close()
 
     @property
