@@ -11,6 +11,7 @@ from app.edit_words import step_names
 from app.figures import size
 from app.markdown import literal, option, sanitised
 from components.copy_button import copy_button
+from components.workflow_graph import last_text
 from conductor_client.catalogue import text
 from conductor_client.errors import StepError
 from conductor_client.run_state import RunState
@@ -20,13 +21,21 @@ MOST_SHOWN = 100_000
 LONG = 2_500
 """Characters above which a text gets a scroll bar of its own, so that what stands below stays near."""
 TALL_PX = 420
+PLACE_PX = 171
+"""Height of the place that an answer of one line takes, on a desktop screen."""
 MOST_COPIED = 200_000
 """Characters that a copy button carries."""
 
 
 def draw(run: RunState) -> None:
-    """The answer of a run that has ended, marked when it is partial or from a failed run."""
+    """The answer of a run that has ended, marked when it is partial or from a failed run.
+
+    Before that, its place: what the last step writes, so that the page does not jump when the answer is there.
+    """
     if not run.has_ended:
+        with st.container(border=True, key="answer_to_come", height=PLACE_PX):
+            st.markdown(f"##### {text('studio.answer')}", anchors=False)
+            last_text(run.run_id, empty=text("studio.answer_to_come"), key="answer.live")
         return
     _problem(run)
     if run.final_output is None:

@@ -37,6 +37,7 @@ __all__ = [
     "Reply",
     "entry",
     "graph_payload",
+    "last_text",
     "live_text",
     "load_ahead",
     "workflow_graph",
@@ -68,11 +69,14 @@ export default function (component) {
 }
 """
 _LIVE_HTML = '<div class="live" dir="auto"></div>'
+_LAST_HTML = '<div class="last"><div class="live" dir="auto"></div></div>'
 _LIVE_CSS = """
 .live { padding: 0.9rem 1rem; border-radius: var(--st-base-radius);
   background: var(--st-code-background-color); color: var(--st-code-text-color);
   font: 0.85rem/1.55 var(--st-code-font);
   white-space: pre-wrap; overflow-wrap: anywhere; min-height: 3rem; }
+.last { display: flex; flex-direction: column-reverse; height: 4.8rem; overflow: hidden; }
+.last .live { padding: 0; background: none; color: inherit; font: inherit; min-height: 100%; }
 """
 _LOADER = """
 export default function (component) {
@@ -115,12 +119,22 @@ def _live() -> Any:
     return st.components.v2.component("live_text", html=_LIVE_HTML, css=_LIVE_CSS, js=_script(_LIVE))
 
 
+@cache
+def _last() -> Any:
+    return st.components.v2.component("last_text", html=_LAST_HTML, css=_LIVE_CSS, js=_script(_LIVE))
+
+
 def live_text(run_id: str, step_id: str, *, empty: str, key: str) -> None:
     """What a step writes while it writes, its last 400 characters; follows the graph on the same page.
 
     ``empty`` stands there before the first word.
     """
     _live()(key=key, data={"run_id": run_id, "step_id": step_id, "empty": empty})
+
+
+def last_text(run_id: str, *, empty: str, key: str) -> None:
+    """The same of the run's last step, whichever that will be: its last three lines, at a fixed height."""
+    _last()(key=key, data={"run_id": run_id, "step_id": None, "empty": empty})
 
 
 def load_ahead() -> None:

@@ -21,10 +21,13 @@ def test_text_streams_into_the_cards_and_the_answer_comes_on_top(studio: Studio)
     assert early != DRAFT, "the text came in one piece"
     expect(studio.text(1)).to_have_text(DRAFT)
     expect(studio.answer).to_have_count(0)
+    before = studio.cards.first.bounding_box()
+    expect(studio.page.locator(".st-key-answer_to_come .live")).to_contain_text("Both agree")
     studio.expect_ended()
     expect(studio.answer.locator("strong")).to_have_text("Both agree")
     above, graph = studio.answer.bounding_box(), studio.cards.first.bounding_box()
-    assert above and graph and above["y"] < graph["y"]
+    assert above and graph and before and above["y"] < graph["y"]
+    assert abs(graph["y"] - before["y"]) < 30, "the graph jumped when the answer came"
     for number in (1, 2, 3):
         studio.expect_status(number, "succeeded")
         expect(studio.box(number).locator(".foot")).to_contain_text("tokens")

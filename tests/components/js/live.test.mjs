@@ -35,3 +35,21 @@ test("a follower hears its own run and step until it leaves", () => {
   show(store);
   assert.equal(node.textContent, "word");
 });
+
+test("a follower without a step hears the last one, also when another round begins", () => {
+  const store = writing(), node = { textContent: "", firstChild: null };
+  const leave = follow({ data: { run_id: "run_1", step_id: null, empty: "to come" }, parentElement: { querySelector: () => node } });
+  show(store);
+  assert.equal(node.textContent, "to come");
+  store.view.workflow = { steps: [{ step_id: "s1" }, { step_id: "s2" }] };
+  store.writing("s1", 1).output.add(0, "first");
+  show(store);
+  assert.equal(node.textContent, "to come");
+  store.writing("s2", 1).output.add(0, "last");
+  show(store);
+  assert.equal(node.textContent, "last");
+  store.view.workflow = { steps: [{ step_id: "s3" }] };
+  show(store);
+  assert.equal(node.textContent, "to come");
+  leave();
+});
