@@ -30,7 +30,7 @@ MOST_COPIED = 200_000
 def draw(run: RunState) -> None:
     """The answer of a run that has ended, marked when it is partial or from a failed run.
 
-    Before that, its place: what the last step writes, so that the page does not jump when the answer is there.
+    Before that, its place, with what the last step writes: so the page does not jump when the answer comes.
     """
     if not run.has_ended:
         with st.container(border=True, key="answer_to_come", height=PLACE_PX):
