@@ -26,6 +26,7 @@ def draw(*, source: str, base: Workflow, workflow: Workflow, workers: Sequence[W
     """
     key = f"table.{workflow.workflow_id}"
     rows = rows_of(workflow)
+    st.space(16)  # the table's own tools hover above it, and on a narrow page above all of its width
     st.data_editor(
         [_cells(row) for row in rows],
         key=key,
@@ -35,7 +36,7 @@ def draw(*, source: str, base: Workflow, workflow: Workflow, workers: Sequence[W
         column_order=["number", "order", "worker", "instruction", "sees"],
         column_config=_columns(workflow, workers),
     )
-    st.caption(text("edit.table_help"))  # below: the table's own tools hover above it
+    st.caption(text("edit.table_help"))
     resources.draw_notices(PLACE)
     st.button(
         text("edit.apply_table"),

@@ -20,7 +20,7 @@ def draw_line(run: RunSummary, change: str = "") -> None:
     """Prompt (a link), status, figures, and the deletion. ``change``: what a fork changed, if known."""
     with st.container(border=True, key=f"line.{run.run_id}", gap="xsmall"):
         prompt = " ".join(run.prompt.split()) or text("history.no_prompt")
-        head, tail = beginning(prompt)
+        head, tail = beginning(prompt if len(run.prompt) < PROMPT_KNOWN else f"{prompt}…")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             draw_badge(run.status)
             st.space("stretch")
@@ -34,12 +34,14 @@ def draw_line(run: RunSummary, change: str = "") -> None:
             )
         st.page_link("views/studio.py", label=f"**{literal(head)}**", query_params={"run": run.run_id})
         if tail:
-            st.caption(literal(f"… {shortened(tail, 160)}"))
+            st.caption(literal(f"… {tail}"))
         if run.snippet:
             st.caption(found(run.snippet))
         st.caption(literal(_figures(run, change)))
 
 
+PROMPT_KNOWN = 300
+"""Characters of a prompt that a line of the history is given; the whole one stands in the opened run."""
 TITLE_WIDTH = 44
 """Widest title, in half-width characters: a link is cut off where it does not fit into a narrow page."""
 

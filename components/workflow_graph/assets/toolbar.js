@@ -5,6 +5,7 @@ import { el, setAttribute, setText } from "./dom.js";
 import { say, sayCount } from "./format.js";
 import { icon, setIcon } from "./icons.js";
 
+const LONGEST_PROMPT = 10_000; // characters; more would slow every paint
 const RUN_ICON = { queued: "waiting", planning: "planning" };
 
 export class Toolbar {
@@ -15,7 +16,7 @@ export class Toolbar {
     this.facts = el("span", { class: "facts" });
     this.notice = el("span", { class: "notice" });
     this.link = el("span", { class: "link", role: "status" });
-    this.ask = el("span", { class: "ask", dir: "auto" });
+    this.ask = el("button", { type: "button", class: "ask", dir: "auto", "aria-expanded": "false", onclick: () => this.unfold() });
     this.state = el("div", { class: "state" }, this.ask, el("span", { class: "run" }, this.icon, this.word), this.facts,
       el("div", { class: "chips" }, this.notice, this.link));
     this.buttons = new Map();
@@ -45,7 +46,7 @@ export class Toolbar {
     setText(this.word, say(labels, `run.${status}`));
     setText(this.facts, (draft ? draftFacts(store) : runFacts(store)).join("  ·  "));
     setText(this.notice, draft ? "" : runNotices(store).join("  ·  "));
-    setText(this.ask, store.workflow?.prompt.slice(0, 400) ?? "");
+    setText(this.ask, shortened(store.workflow?.prompt ?? ""));
     setText(this.link, trouble ? say(labels, trouble) : "");
     for (const [name, { button, key }] of this.buttons) {
       const text = say(labels, key);
@@ -61,6 +62,11 @@ export class Toolbar {
     }
   }
 
+  /** A presented prompt takes two lines; pressed, it is shown whole. */
+  unfold() {
+    setAttribute(this.ask, "aria-expanded", String(this.ask.getAttribute("aria-expanded") !== "true"));
+  }
+
   /** Left and right move between the buttons, as in every toolbar. */
   arrow(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -72,6 +78,8 @@ export class Toolbar {
     event.stopPropagation();
   }
 }
+
+const shortened = (prompt) => (prompt.length > LONGEST_PROMPT ? `${prompt.slice(0, LONGEST_PROMPT)}…` : prompt);
 
 function draftFacts({ payload: { labels, marks }, workflow }) {
   const kinds = Object.values(marks ?? {});
