@@ -49,7 +49,7 @@ from conductor_client.api import (
     SaveWorkflowRequest,
     WorkerTestReply,
 )
-from conductor_client.errors import Conflict, StatusError
+from conductor_client.errors import Conflict, StatusError, quoted
 from conductor_client.events import Limits, RunCreated, RunEvent
 from conductor_client.plan import Plan
 from conductor_client.pool import ConductorInfo, ModelState, PoolView
@@ -336,7 +336,7 @@ class Studio:
         try:
             return await self._store.state(run_id)
         except KeyError:
-            raise not_found(f"There is no run {run_id!r}.", "It may have been deleted.") from None
+            raise not_found(f"There is no run {quoted(run_id)}.", "It may have been deleted.") from None
 
     def _purge_after(self, seconds: float) -> None:
         async def purge() -> None:

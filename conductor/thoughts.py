@@ -10,12 +10,6 @@ from __future__ import annotations
 import re
 
 _tag = re.compile(r"(?m:^[ \t]*)<think(?:ing)?>|</think(?:ing)?>", re.IGNORECASE)
-_half = re.compile("[\ud800-\udfff]")
-
-
-def whole_characters(text: str) -> str:
-    """The text with every half of a character (a lone surrogate, which no file can hold) replaced."""
-    return _half.sub("\ufffd", text)
 
 
 def split_thoughts(text: str, *, unopened: bool = True) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from ._base import Value, new_id
-from .errors import InvalidEdit
+from .errors import InvalidEdit, quoted
 from .workflow import MAX_STEPS, Step, Workflow
 
 
@@ -130,7 +130,7 @@ def _place(steps: Sequence[Step], step_id: str) -> int:
         if step.step_id == step_id:
             return place
     raise InvalidEdit(
-        f"There is no step {step_id!r} in this workflow.",
+        f"There is no step {quoted(step_id)} in this workflow.",
         hint=f"Its steps are {', '.join(step.step_id for step in steps)}.",
         details={"step_id": step_id},
     )
@@ -159,7 +159,7 @@ def _renumbered(steps: Sequence[Step]) -> list[Step]:
 def _check_worker(worker: str, pool: set[str] | None) -> None:
     if pool is not None and worker not in pool:
         raise InvalidEdit(
-            f"There is no worker {worker!r} in the pool.",
+            f"There is no worker {quoted(worker)} in the pool.",
             hint=f"Choose one of {', '.join(sorted(pool)) or 'an empty pool'}.",
             details={"worker": worker},
         )
@@ -194,7 +194,9 @@ def _added(steps: list[Step], edit: AddStep, pool: set[str] | None, every_id: se
     taken = every_id | {step.step_id for step in steps}
     step_id = edit.step_id or next_step_id(taken)
     if step_id in {step.step_id for step in steps}:
-        raise InvalidEdit(f"There is already a step {step_id!r}.", hint="Leave step_id out to have one made.")
+        raise InvalidEdit(
+            f"There is already a step {quoted(step_id)}.", hint="Leave step_id out to have one made."
+        )
     place = len(steps) if edit.position is None else min(edit.position, len(steps))
     access = _sorted_access(steps, step_id, edit.access, before=place)
     new = Step(

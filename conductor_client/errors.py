@@ -18,6 +18,20 @@ from typing import Any, Literal
 
 from ._base import Value
 
+SHOWN = 80
+"""Characters of a value that an error repeats, at most."""
+
+
+def brief(text: str, most: int = SHOWN) -> str:
+    """The text, or the beginning of a longer one with how long it is."""
+    return text if len(text) <= most else f"{text[: most - 20]}… ({len(text):,} characters)"
+
+
+def quoted(name: object) -> str:
+    """A name or value as an error repeats it: in quotation marks, a long one cut."""
+    return repr(brief(name)) if isinstance(name, str) else brief(repr(name))
+
+
 StepErrorKind = Literal[
     "auth",
     "bad_request",

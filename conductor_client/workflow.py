@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from ._base import Value, new_id
+from .errors import quoted
 
 MAX_STEPS = 32
 """What the engine takes. A conductor's own limit (5 in the paper, §3) is an option of the conductor."""
@@ -56,18 +57,20 @@ class Workflow(Value):
         seen: list[str] = []
         for place, step in enumerate(self.steps):
             if step.position != place:
-                raise ValueError(f"step {step.step_id!r} says position {step.position} but stands at {place}")
+                raise ValueError(
+                    f"step {quoted(step.step_id)} says position {step.position} but stands at {place}"
+                )
             if step.step_id in seen:
-                raise ValueError(f"two steps are called {step.step_id!r}; step ids must differ")
+                raise ValueError(f"two steps are called {quoted(step.step_id)}; step ids must differ")
             for seen_id in step.access:
                 if seen_id not in seen:
                     raise ValueError(
-                        f"step {place + 1} ({step.step_id!r}) cannot see {seen_id!r}: "
+                        f"step {place + 1} ({quoted(step.step_id)}) cannot see {quoted(seen_id)}: "
                         "a step sees earlier steps of its own workflow only"
                     )
             if len(set(step.access)) != len(step.access):
                 raise ValueError(
-                    f"step {place + 1} ({step.step_id!r}) lists the same step twice in its access"
+                    f"step {place + 1} ({quoted(step.step_id)}) lists the same step twice in its access"
                 )
             if list(step.access) != sorted(step.access, key=seen.index):
                 raise ValueError(f"the access list of step {place + 1} is not in order of position")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from conductor.providers.base import Call, Completion, Delta, Notice, Worker, WorkerError
+from conductor_client.errors import quoted
 from conductor_client.plan import Diagnostic, PlanOptions, Reading
 from conductor_client.usage import Usage
 from conductor_client.workflow import Message
@@ -21,7 +22,7 @@ class UnknownConductor(WorkerError):
     def __init__(self, conductor_id: str, known: list[str]) -> None:
         super().__init__(
             "bad_input",
-            f"There is no conductor {conductor_id!r}.",
+            f"There is no conductor {quoted(conductor_id)}.",
             hint=f"Choose one of {', '.join(known[:30])}." if known else "The pool has no usable worker.",
         )
 

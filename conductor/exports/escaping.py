@@ -10,6 +10,8 @@ import html
 import json
 from typing import Any
 
+from conductor.characters import whole
+
 PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡", 0xFFFE: "␥", 0xFFFF: "␦"}
 """Characters that XML cannot carry, with tab and line ends, by what is shown for them."""
 CHARACTERS = {ord(picture): chr(code) for code, picture in PICTURES.items()}
@@ -36,11 +38,6 @@ def json_for_script(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_SCRIPT_ESCAPES)
 
 
-def well_formed(text: str) -> str:
-    """The text with each lone surrogate, which no encoding can carry, as U+FFFD."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
 def utf8(text: str) -> bytes:
     """The text as UTF-8; lone surrogates become U+FFFD."""
-    return well_formed(text).encode("utf-8")
+    return whole(text).encode()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from conductor.exports.escaping import well_formed
+from conductor.characters import whole
 from conductor_client.api import ImportReply, ImportRequest
+from conductor_client.errors import quoted
 from conductor_client.plan import Diagnostic
 
 from .dot import read_dot
@@ -44,7 +45,7 @@ def read_workflow(text: str, format: Format | None = None, *, pool: Sequence[str
         format: ``None`` finds out.
         pool: Worker names in order, for lists that name workers by number without our pool comment.
     """
-    text = well_formed(text).lstrip("\ufeff")
+    text = whole(text).lstrip("\ufeff")
     if len(text) > (MAX_JSON_CHARS if format in (None, "json") else MAX_CHARS):
         return refused(format, "unparsable", "the whole text", "It is far too long to be a workflow.")
     fence = _FENCE.search(text) if format != "lists" and len(text) <= MAX_CHARS else None
@@ -76,7 +77,9 @@ def import_reply(request: ImportRequest, pool: Sequence[str], default_worker: st
     workflow = read.workflow(request.prompt, default_worker=default_worker)
     told = list(read.diagnostics)
     if unknown:
-        said = f"The pool has no worker called {', '.join(map(repr, unknown))}; choose another for its steps."
+        said = (
+            f"The pool has no worker called {', '.join(map(quoted, unknown))}; choose another for its steps."
+        )
         told.append(Diagnostic(code="repaired_unknown_worker", where="workers", said=said))
     if workflow is None and not read.is_refused:
         said = "Some steps name no worker, and the pool has none to give them to."

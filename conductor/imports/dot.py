@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from conductor.exports.dot import COMMENT
 from conductor.exports.escaping import CHARACTERS
+from conductor_client.errors import quoted
 from conductor_client.plan import Diagnostic
 
 from .graph import workflow_of_graph
@@ -195,7 +196,7 @@ class _Parser:
         """An id, and whether it is HTML-like. Quoted strings may be joined by ``+``."""
         token = self.now
         if token.kind not in ("id", "quoted", "html"):
-            raise _Wrong(f"a name was expected instead of {token.text!r}", token.at)
+            raise _Wrong(f"a name was expected instead of {quoted(token.text)}", token.at)
         self.at += 1
         text = token.text
         if token.kind == "quoted":

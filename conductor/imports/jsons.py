@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conductor.exports.escaping import well_formed
+from conductor.characters import whole
 from conductor_client.workflow import MAX_STEPS
 
 from .result import Imported, ImportedStep, checked, refused
@@ -58,7 +58,7 @@ def _steps_in(data: Any, prompt: str = "", depth: int = 0) -> tuple[list[Mapping
         return (data, prompt) if all(isinstance(each, dict) for each in data) else None
     if not isinstance(data, dict) or depth > 4:
         return None
-    prompt = well_formed(data["prompt"]) if isinstance(data.get("prompt"), str) else prompt
+    prompt = whole(data["prompt"]) if isinstance(data.get("prompt"), str) else prompt
     for key in _HOLDERS:
         if isinstance(data.get(key), dict) and (found := _steps_in(data[key], prompt, depth + 1)) is not None:
             return found
@@ -77,7 +77,7 @@ def _step(step: Mapping[str, Any], place: int, places: Mapping[str, int]) -> Imp
         return "It has no 'instruction' that is a text."
     if worker is not None and not isinstance(worker, str):
         return "Its 'worker' is no text."
-    worker, instruction = well_formed(worker or "") or None, well_formed(instruction)
+    worker, instruction = whole(worker or "") or None, whole(instruction)
     access = step.get("access") or []
     if access == "all" or access == ["all"]:
         return ImportedStep(worker, instruction, tuple(range(place)))

@@ -11,8 +11,9 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
+from conductor.characters import whole
 from conductor.plans.plan_rules import Notes, PlanRules, resolve
-from conductor.thoughts import split_thoughts, whole_characters
+from conductor.thoughts import split_thoughts
 from conductor_client.plan import PlannedStep, Reading
 
 _line = re.compile(
@@ -31,7 +32,7 @@ def read_lines(text: str, rules: PlanRules, *, was_cut: bool = False) -> Reading
     ``was_cut``: the text ended at an output cap, so its last instruction may be half of one; that is told.
     """
     notes = Notes()
-    thoughts, answer = split_thoughts(whole_characters(text))
+    thoughts, answer = split_thoughts(whole(text))
     workers: list[Any] = []
     instructions: list[str] = []
     access: list[list[int]] = []

@@ -24,6 +24,7 @@ from conductor.plans.estimate import Typical, estimate
 from conductor.prices import cost_of
 from conductor.providers.base import Delta, Notice, Worker, WorkerError
 from conductor_client._base import new_id, utc_now
+from conductor_client.errors import quoted
 from conductor_client.plan import Diagnostic, Estimate, Fallback, Plan, PlanAttempt, PlanOptions, Reading
 from conductor_client.pool import WorkerInfo
 from conductor_client.usage import sum_cost, sum_usage
@@ -62,15 +63,18 @@ def usable_workers(
     """The workers a plan may use: ready ones in the pool's order, or those named, in the order named.
 
     Raises:
-        WorkerError: a named worker is unknown (``bad_input``) or not ready, or none is usable
-            (``unavailable``); the message says what is missing.
+        WorkerError: none is named or a named one is unknown (``bad_input``), a named one is not ready or
+            none is usable (``unavailable``); the message says what is missing.
     """
+    if only is not None and not only:
+        hint = "Name at least one worker, or leave workers out to use every ready one."
+        raise WorkerError("bad_input", "The list of workers is empty.", hint=hint)
     known = {worker.name: worker for worker in workers}
     state = {info.name: info for info in infos}
     for name in only or ():
         if name not in known:
             hint = f"Its workers are {', '.join(known)}."
-            raise WorkerError("bad_input", f"There is no worker {name!r} in this pool.", hint=hint)
+            raise WorkerError("bad_input", f"There is no worker {quoted(name)} in this pool.", hint=hint)
         if not state[name].ready:
             said = f"Worker {name} cannot be used: {state[name].missing}"
             raise WorkerError("unavailable", said, hint=state[name].how_to_get or "")

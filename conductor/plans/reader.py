@@ -11,9 +11,10 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from conductor.characters import whole
 from conductor.plans.list_search import NotFound, find_lists
 from conductor.plans.plan_rules import Notes, PlanRules, resolve
-from conductor.thoughts import split_thoughts, whole_characters
+from conductor.thoughts import split_thoughts
 from conductor_client.plan import PlannedStep, Reading
 
 REPAIRS = {
@@ -37,7 +38,7 @@ def read_lists(text: str, rules: PlanRules) -> Reading:
     ``reasoning``. Three empty lists keep the earlier answer, in a later round only.
     """
     notes = Notes()
-    text = whole_characters(text)
+    text = whole(text)
     thoughts, answer = split_thoughts(text, unopened=True)
     found = find_lists(answer)
     if isinstance(found, NotFound) and "</think" in text.lower():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from conductor.characters import whole
 from conductor.providers.base import Delta
-from conductor.thoughts import ThoughtSplitter, unopened_thought, whole_characters
+from conductor.thoughts import ThoughtSplitter, unopened_thought
 
 Channel = Literal["output", "reasoning"]
 CHANNELS: tuple[Channel, ...] = ("output", "reasoning")
@@ -55,7 +56,7 @@ class AnswerText:
             self.add("reasoning", thought, deltas)
             self.add("output", answer, deltas)
         for channel in CHANNELS:
-            self.add(channel, whole_characters(self._half.pop(channel, "")), deltas)
+            self.add(channel, whole(self._half.pop(channel, "")), deltas)
         return deltas
 
     def settle(self) -> None:
@@ -72,4 +73,4 @@ class AnswerText:
         if "\ud800" <= text[-1:] <= "\udbff":
             self._half[channel] = text[-1]
             text = text[:-1]
-        return whole_characters(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        return whole(text)

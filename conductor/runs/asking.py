@@ -17,7 +17,7 @@ from conductor.providers.base import Worker, WorkerError
 from conductor.store import Store
 from conductor_client._base import new_id
 from conductor_client.api import MAX_PROMPT_BYTES, PlanRequest, RunRequest, StepRequest, WorkflowRequest
-from conductor_client.errors import InvalidRequest, NotFound, StatusError
+from conductor_client.errors import InvalidRequest, NotFound, StatusError, quoted
 from conductor_client.events import Limits, RunCreated
 from conductor_client.plan import Plan, PlanOptions
 from conductor_client.pool import WorkerInfo
@@ -39,7 +39,7 @@ class Asking:
             return self._shelf.get(name)
         except KeyError:
             hint = f"There are {', '.join(self._shelf.names())}."
-            raise invalid(f"There is no pool {name!r}.", hint) from None
+            raise invalid(f"There is no pool {quoted(name)}.", hint) from None
 
     def pool_names(self) -> tuple[str, ...]:
         """Every pool there is."""
@@ -131,7 +131,7 @@ class Asking:
         try:
             plan = await self._store.get_plan(request.plan_id)
         except KeyError:
-            raise not_found(f"There is no plan {request.plan_id!r}.", "Plan again.") from None
+            raise not_found(f"There is no plan {quoted(request.plan_id)}.", "Plan again.") from None
         if plan.workflow is None:
             raise invalid("This plan has no workflow, so it cannot be run.", "Plan again.")
         if plan.workflow.prompt != request.prompt:
@@ -157,7 +157,9 @@ class Asking:
         try:
             await self._store.events(run_id, 2**53)
         except KeyError:
-            raise not_found(f"There is no run {run_id!r} to continue.", "Leave parent_run out.") from None
+            raise not_found(
+                f"There is no run {quoted(run_id)} to continue.", "Leave parent_run out."
+            ) from None
 
     def _conductor_id(
         self, request: RunRequest, pool: Pool, workflow: Workflow | None, plan: Plan | None
@@ -189,7 +191,7 @@ def check_workers(steps: Sequence[Step], infos: Sequence[WorkerInfo]) -> None:
     for step in steps:
         info = known.get(step.worker)
         if info is None:
-            said = f"Step {step.position + 1} names the worker {step.worker!r}, which the pool does not have."
+            said = f"Step {step.position + 1} names the worker {quoted(step.worker)}; the pool has none such."
             raise invalid(said, f"Choose one of {', '.join(known) or 'an empty pool'}.")
         if not info.ready:
             said = (
@@ -235,7 +237,7 @@ def _access(step: StepRequest, place: int, ids: Sequence[str]) -> tuple[str, ...
     outside: list[int | str] = [number for number in numbers if not 0 <= number < place]
     outside += [ids.index(name) if name in ids else name for name in names if name not in ids[:place]]
     if outside:
-        said = f"Step {place + 1} cannot see {outside[0]!r}: a step sees earlier steps only."
+        said = f"Step {place + 1} cannot see {quoted(outside[0])}: a step sees earlier steps only."
         raise invalid(said, "Positions count from 0.")
     places = {ids.index(name) for name in names} | set(numbers)
     return tuple(ids[number] for number in sorted(places))

@@ -14,7 +14,7 @@ from conductor.store import Store
 from conductor_client._base import new_id
 from conductor_client.api import ForkPreview, ForkRequest
 from conductor_client.edits import Edited, apply_edits
-from conductor_client.errors import Conflict
+from conductor_client.errors import Conflict, quoted
 from conductor_client.events import RunCreated
 from conductor_client.pool import WorkerInfo
 from conductor_client.run_state import RunState
@@ -137,5 +137,5 @@ def _check_fresh(request: ForkRequest, workflow: Workflow) -> None:
     known = {step.step_id for step in workflow.steps}
     unknown = [step_id for step_id in request.fresh if step_id not in known]
     if unknown:
-        said = f"There is no step {unknown[0]!r} to run afresh."
+        said = f"There is no step {quoted(unknown[0])} to run afresh."
         raise invalid(said, f"The steps are {', '.join(known)}.")

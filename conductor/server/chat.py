@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from conductor.pool.fields import SERVED_NAMES
 from conductor.server.errors import refused
 from conductor_client.api import RunRequest
-from conductor_client.errors import StatusError, StepErrorKind
+from conductor_client.errors import StatusError, StepErrorKind, quoted
 from conductor_client.events import Frame, PlanCreated, RoundStarted, RunCreated, RunEvent, StepRetried
 from conductor_client.pool import ConductorInfo, PoolView
 from conductor_client.run_state import RunState
@@ -44,7 +44,7 @@ class ChatMessage(BaseModel):
         for part in self.content:
             if part.get("type") not in ("text", "input_text"):
                 raise refused(
-                    400, f"A message holds a part of type {part.get('type')!r}; only text is taken."
+                    400, f"A message holds a part of type {quoted(part.get('type'))}; only text is taken."
                 )
         return "".join(str(part.get("text", "")) for part in self.content)
 
@@ -80,7 +80,7 @@ def conductor_for(model: str, conductors: Sequence[ConductorInfo], view: PoolVie
     if model in {each.name for each in view.workers}:
         return f"single:{model}"
     raise refused(
-        404, f"There is no model {model!r}.", hint="GET /v1/models lists them.", kind="model_not_found"
+        404, f"There is no model {quoted(model)}.", hint="GET /v1/models lists them.", kind="model_not_found"
     )
 
 

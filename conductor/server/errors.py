@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from conductor.secrets import scrub
 from conductor.store.errors import NameTaken, StoreError
 from conductor_client.api import MAX_PROMPT_BYTES
-from conductor_client.errors import ConductorError, InvalidEdit, StatusError
+from conductor_client.errors import ConductorError, InvalidEdit, StatusError, brief, quoted
 
 log = logging.getLogger("conductor.server")
 
@@ -36,6 +36,10 @@ KINDS = {
     503: "unavailable",
     507: "store",
 }
+MOST_SAID = 1_000
+"""Characters of a message, a hint or a detail, at most, whatever came into it."""
+MOST_PROBLEMS = 8
+"""How many places of a request are told to be wrong, at most."""
 OPENAI_TYPES = {
     401: "authentication_error",
     403: "permission_error",
@@ -60,14 +64,14 @@ def refused(
 
 def not_found(what: str, name: str, *, hint: str = "") -> StatusError:
     """404 for the thing of that name."""
-    return refused(404, f"There is no {what} {name!r}.", hint=hint)
+    return refused(404, f"There is no {what} {quoted(name)}.", hint=hint)
 
 
 def answer(
     path: str, status: int, kind: str, message: str, hint: str = "", details: Mapping[str, Any] | None = None
 ) -> JSONResponse:
     """The error body that clients of this path expect."""
-    said, tried = scrub(message), scrub(hint)
+    said, tried = _shown(message), _shown(hint)
     if path.startswith("/v1/"):
         whole = f"{said} {tried}".strip()
         family = OPENAI_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
@@ -76,7 +80,7 @@ def answer(
         )
     body: dict[str, Any] = {"type": kind, "message": said, "hint": tried}
     if details:
-        body["details"] = _scrubbed(details)
+        body["details"] = _all_shown(details)
     return JSONResponse({"error": body}, status)
 
 
@@ -103,7 +107,10 @@ async def _ours(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    problems = in_words(error.errors())
+    found = error.errors()
+    problems = in_words(found[:MOST_PROBLEMS])
+    if len(found) > MOST_PROBLEMS:
+        problems.append(f"and {len(found) - MOST_PROBLEMS:,} more problems")
     hint = "See /api/docs for what this address takes."
     details = {"problems": problems}
     return answer(request.url.path, 422, "invalid_request", "; ".join(problems) + ".", hint, details)
@@ -114,9 +121,9 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
     status = error.status_code
     message, hint = str(error.detail), ""
     if status == 404:
-        message, hint = f"There is nothing at {request.url.path}.", "See /api/docs for every address."
+        message, hint = f"There is nothing at {brief(request.url.path)}.", "See /api/docs for every address."
     elif status == 405:
-        message = f"{request.url.path} does not take {request.method}."
+        message = f"{brief(request.url.path)} does not take {request.method}."
         hint = "See /api/docs for every address and its methods."
     elif status == 413:
         return too_large(request.url.path)
@@ -136,7 +143,7 @@ async def _unforeseen(request: Request, error: Exception) -> JSONResponse:
         request.url.path,
         500,
         "internal",
-        f"{request.method} {request.url.path} failed: {type(error).__name__}.",
+        f"{request.method} {brief(request.url.path)} failed: {type(error).__name__}.",
         "This is a mistake of ours. The server's log has the details.",
     )
 
@@ -145,8 +152,8 @@ def in_words(problems: Sequence[Any]) -> list[str]:
     """pydantic's problems, one plain phrase each: where, and what is wrong there."""
     phrases = []
     for problem in problems:
-        place = ".".join(str(part) for part in problem["loc"] if part not in ("body", "query", "path"))
-        said = str(problem["msg"]).removeprefix("Value error, ")
+        parts = [brief(str(part)) for part in problem["loc"] if part not in ("body", "query", "path")]
+        place, said = ".".join(parts), str(problem["msg"]).removeprefix("Value error, ")
         if problem["type"] == "json_invalid":
             place, said = "the request", f"is no JSON ({problem.get('ctx', {}).get('error', said)})"
         elif problem["type"] in ("model_attributes_type", "dict_type", "model_type") and not place:
@@ -164,11 +171,15 @@ def in_words(problems: Sequence[Any]) -> list[str]:
     return phrases
 
 
-def _scrubbed(value: Any) -> Any:
+def _shown(text: str) -> str:
+    return brief(scrub(text), MOST_SAID)
+
+
+def _all_shown(value: Any) -> Any:
     if isinstance(value, str):
-        return scrub(value)
+        return _shown(value)
     if isinstance(value, Mapping):
-        return {key: _scrubbed(each) for key, each in value.items()}
+        return {key: _all_shown(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_scrubbed(each) for each in value]
+        return [_all_shown(each) for each in value]
     return value

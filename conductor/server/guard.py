@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from conductor.server import errors, login
 from conductor.server.session import COOKIE, is_signed_in, same
+from conductor_client.errors import quoted
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 SHARED = re.compile(r"/share/[^/]+|/api/runs/[^/]+(/events|/events/stream|/ws)?")
@@ -52,8 +53,9 @@ class Access:
 
     def knows_origin(self, origin: str, host: str) -> bool:
         """Whether an Origin header names our own pages, as this request reached them."""
-        parts = urlsplit(origin)
-        public = urlsplit(self.public_url or "")
+        if not is_readable(origin):
+            return False
+        parts, public = urlsplit(origin), urlsplit(self.public_url or "")
         return bool(parts.netloc) and (
             parts.netloc == host or (parts.scheme, parts.netloc) == (public.scheme, public.netloc)
         )
@@ -65,6 +67,15 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def is_readable(address: str) -> bool:
+    """Whether this can be taken for an address at all."""
+    try:
+        urlsplit(address)
+    except ValueError:
+        return False
+    return True
 
 
 def host_name(netloc: str) -> str:
@@ -121,10 +132,12 @@ class Guard:
                 path,
                 403,
                 "forbidden",
-                f"This server does not answer under the name {headers.get('host', '')!r}.",
+                f"This server does not answer under the name {quoted(headers.get('host', ''))}.",
                 "Use http://127.0.0.1 with its port, or set CONDUCTOR_PUBLIC_URL to the address people use.",
             )
-        if not by_bearer and self._is_cross_site(scope, headers):
+        # An Origin that is no address is nobody's own page; Streamlit would stumble over it.
+        is_foreign = not is_readable(headers.get("origin", ""))
+        if is_foreign or (not by_bearer and self._is_cross_site(scope, headers)):
             return errors.answer(
                 path,
                 403,

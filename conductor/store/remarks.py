@@ -7,7 +7,9 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
-from .forms import as_json, whole_all
+from conductor.characters import whole_all
+
+from .forms import as_json
 
 _COLUMNS = ("tags", "note", "rating", "grade", "gold")
 

@@ -12,9 +12,10 @@ from decimal import Decimal
 
 from pydantic import BaseModel, ConfigDict
 
+from conductor.characters import whole_all
 from conductor_client.usage import Price, Usage
 
-from .forms import as_json, whole_all
+from .forms import as_json
 
 
 class StoredResult(BaseModel):

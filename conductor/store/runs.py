@@ -11,13 +11,14 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError
 
+from conductor.characters import whole, whole_all
 from conductor_client import topology
 from conductor_client.events import RunCreated, RunEvent, event_from_dict, event_from_json
 from conductor_client.run_state import RunState, StepState, fold
 
 from . import remarks, search, texts
 from .folds import Folded
-from .forms import as_json, counted, iso, whole, whole_all
+from .forms import as_json, counted, iso
 from .installation import record_spending
 from .writer import Transaction
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime
 
+from conductor.characters import whole, whole_all
 from conductor_client.api import SavedWorkflow
+from conductor_client.errors import quoted
 from conductor_client.plan import Plan
 from conductor_client.workflow import Workflow
 
 from .errors import NameTaken
-from .forms import iso, whole, whole_all
+from .forms import iso
 
 
 def save_plan(conn: sqlite3.Connection, plan: Plan) -> None:
@@ -42,7 +44,8 @@ def save_workflow(
     )
     if stored.rowcount == 0:
         raise NameTaken(
-            f"There is a saved workflow called {name!r} already.", hint="Choose another name, or replace it."
+            f"There is a saved workflow called {quoted(name)} already.",
+            hint="Choose another name, or replace it.",
         )
     return saved
 

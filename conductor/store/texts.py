@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from conductor.characters import whole
 from conductor_client.events import (
     PlanCreated,
     PlanFailed,
@@ -19,8 +20,6 @@ from conductor_client.events import (
     StepFinished,
     StepRetried,
 )
-
-from .forms import whole
 
 Channel = Literal["output", "reasoning", "notice"]
 PLAN = "plan"

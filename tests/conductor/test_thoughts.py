@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conductor.thoughts import ThoughtSplitter, split_thoughts, unopened_thought, whole_characters
+from conductor.thoughts import ThoughtSplitter, split_thoughts, unopened_thought
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,3 @@ def test_unopened_thought() -> None:
     assert unopened_thought("so 42.\n</think>\n\nThe answer") == ("so 42.", "The answer")
     assert unopened_thought('end with "</think>" please') == ("", 'end with "</think>" please')
     assert unopened_thought("none") == ("", "none")
-
-
-def test_half_characters_are_replaced() -> None:
-    assert whole_characters("a\ud83db😀") == "a\ufffdb😀"

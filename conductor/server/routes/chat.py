@@ -18,10 +18,11 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from conductor.server import chat
 from conductor.server.access import Backend, Config, run_url
 from conductor.server.live import batches, is_end
+from conductor.server.whole_text import WholeText
 from conductor.service import Studio
 from conductor_client.run_state import RunState
 
-router = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
+router = APIRouter(prefix="/v1", route_class=WholeText, tags=["OpenAI-compatible"])
 POLL_S = 0.5
 
 

@@ -17,9 +17,10 @@ from conductor.server.access import Backend, Readable, as_json_list, may_read
 from conductor.server.guard import NOT_ALLOWED
 from conductor.server.live import batches, to_json
 from conductor.server.routes.runs import no_run
+from conductor.server.whole_text import WholeText
 from conductor_client.events import Frame, RunEvent
 
-router = APIRouter(tags=["Events"])
+router = APIRouter(route_class=WholeText, tags=["Events"])
 
 NORMAL, GOING_AWAY, UNKNOWN_RUN = 1000, 1012, 4404
 """WebSocket close codes: the run has ended; this server stops, come again; there is no such run."""
@@ -96,7 +97,8 @@ async def socket(
     """The same as the SSE stream in JSON arrays. Closes with 1000 after the run's last event."""
     await websocket.accept()
     if not await may_read(websocket, studio, run_id, share):
-        await websocket.close(NOT_ALLOWED, "not allowed")
+        with suppress(WebSocketDisconnect, RuntimeError):  # gone already
+            await websocket.close(NOT_ALLOWED, "not allowed")
         return
     ending: asyncio.Event = websocket.app.state.streams.ending
     sending = asyncio.create_task(_send(websocket, studio.subscribe(run_id, after), ending))

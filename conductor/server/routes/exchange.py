@@ -15,6 +15,7 @@ from conductor.server.errors import not_found, refused
 from conductor.server.login import closed_page
 from conductor.server.routes.runs import no_run
 from conductor.server.session import is_share_key, share_key
+from conductor.server.whole_text import WholeText
 from conductor_client.api import (
     MAX_PROMPT_BYTES,
     ImportReply,
@@ -25,7 +26,7 @@ from conductor_client.api import (
 )
 from conductor_client.catalogue import text
 
-router = APIRouter(tags=["In and out"])
+router = APIRouter(route_class=WholeText, tags=["In and out"])
 
 
 @router.get("/api/runs/{run_id}/export", summary="A run in another form", response_class=Response)

@@ -8,10 +8,11 @@ from starlette.responses import Response
 from conductor.examples import example_prompts
 from conductor.server.access import Backend, as_json, as_json_list
 from conductor.server.errors import not_found
+from conductor.server.whole_text import WholeText
 from conductor_client.api import ExamplePrompt, Health, WorkerTestReply
 from conductor_client.pool import ConductorInfo, ModelState, PoolView
 
-router = APIRouter(tags=["What there is"])
+router = APIRouter(route_class=WholeText, tags=["What there is"])
 
 
 @router.get("/healthz", response_model=Health, summary="How the backend is")

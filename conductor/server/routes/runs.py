@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from conductor.server.access import Backend, Config, Readable, ShareKey, as_json, run_url
 from conductor.server.errors import not_found
+from conductor.server.whole_text import WholeText
 from conductor.store.listing import Sort
 from conductor_client.api import (
     ForkPreview,
@@ -24,7 +25,7 @@ from conductor_client.errors import StatusError
 from conductor_client.plan import Plan
 from conductor_client.run_state import RunState, RunStatus
 
-router = APIRouter(tags=["Plans and runs"])
+router = APIRouter(route_class=WholeText, tags=["Plans and runs"])
 
 
 def no_run(run_id: str) -> StatusError:

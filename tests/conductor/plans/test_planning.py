@@ -147,6 +147,9 @@ def test_usable_workers(tmp_path: Path) -> None:
     assert usable_workers(workers, infos, ["gamma", "alpha", "gamma"]) == (WORKERS[2], WORKERS[0])
     with pytest.raises(WorkerError, match="no worker 'nobody'"):
         usable_workers(workers, infos, ["nobody"])
+    with pytest.raises(WorkerError, match="list of workers is empty") as refused:
+        usable_workers(workers, infos, [])
+    assert refused.value.kind == "bad_input" and "leave workers out" in refused.value.hint
     with pytest.raises(WorkerError, match="OPENAI_API_KEY is not set"):
         usable_workers(workers, infos, ["far"])
     with pytest.raises(WorkerError, match="no usable worker") as none:

@@ -99,6 +99,7 @@ def test_proxy_that_changes_the_host_is_no_other_site() -> None:
     assert (
         client.post("/api/runs", headers={**BEARER, "Origin": "https://evil.example"}).text != "evil.example"
     )
+    assert client.post("/api/runs", headers={**BEARER, "Origin": "https://[bad"}).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,8 @@ def test_proxy_that_changes_the_host_is_no_other_site() -> None:
         {"Origin": "null"},
         {"Origin": "http://127.0.0.1:9999"},
         {"Origin": "http://127.0.0.1"},
+        {"Origin": "http://[bad"},
+        {"Origin": "//[::1", "Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
         {"Sec-Fetch-Site": "cross-site", "Origin": "http://evil.example"},
@@ -129,7 +132,7 @@ def test_our_page_and_programs_can_write(headers: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/runs/run_1/ws", "/_stcore/stream"])
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1"])
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://[bad"])
 def test_another_site_cannot_listen(path: str, origin: str) -> None:
     client = visitor(OPEN)
     with (

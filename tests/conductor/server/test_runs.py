@@ -88,6 +88,16 @@ def test_same_key_is_the_same_run(client: ConductorClient, address: str) -> None
     assert len(client.list_runs().runs) == 1
 
 
+def test_an_empty_list_of_workers_is_refused_with_what_to_do(client: ConductorClient) -> None:
+    for call in (
+        lambda: client.start_run(RunRequest(prompt="x", workers=())),
+        lambda: client.plan(PlanRequest(prompt="x", workers=())),
+    ):
+        with pytest.raises(errors.InvalidRequest, match="workers is empty") as caught:
+            call()
+        assert (caught.value.status_code, bool(caught.value.hint)) == (422, True)
+
+
 @pytest.mark.parametrize("prompt", ["", "  \n\t "])
 def test_empty_prompt_is_refused_with_what_to_do(client: ConductorClient, prompt: str) -> None:
     for call in (
