@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from app.answer import draw_text
-from app.figures import seconds, share, tokens, usd
+from app.figures import share
 from app.markdown import literal
 from conductor_client.catalogue import text
 from conductor_client.events import PlanRejected
+from conductor_client.figures import seconds, tokens, usd
 from conductor_client.plan import Diagnostic, Plan
 from conductor_client.run_state import RunState
 from conductor_client.workflow import Workflow

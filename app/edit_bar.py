@@ -7,10 +7,10 @@ import streamlit as st
 from app import commands, drafting, resources, state
 from app.draft import Draft
 from app.edit_words import numbered, step_names, summary
-from app.figures import seconds, tokens, usd
 from app.markdown import literal
 from conductor_client.api import ForkPreview, ForkRequest
 from conductor_client.catalogue import counted, text
+from conductor_client.figures import seconds, tokens, usd
 from conductor_client.plan import Estimate
 from conductor_client.run_state import RunState
 

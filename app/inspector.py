@@ -11,10 +11,11 @@ from app import edit_form, state
 from app.answer import MOST_SHOWN, choose_form, draw_step_error, draw_text
 from app.draft import Draft
 from app.edit_words import step_names
-from app.figures import clock, seconds, step_cost, tokens
+from app.figures import clock
 from app.markdown import literal, option, sanitised
 from components.workflow_graph import live_text
 from conductor_client.catalogue import text
+from conductor_client.figures import seconds, step_cost, tokens
 from conductor_client.pool import WorkerInfo
 from conductor_client.run_state import RunState
 from conductor_client.step_state import Attempt, StepState

@@ -8,11 +8,12 @@ import streamlit as st
 
 from app import resources
 from app.edit_words import names_in, numbered, summary
-from app.figures import ago, seconds, shortened, usd
+from app.figures import ago, shortened
 from app.markdown import literal
 from app.run_bar import draw_badge
 from conductor_client.api import LineageNode
 from conductor_client.catalogue import text
+from conductor_client.figures import seconds, usd
 from conductor_client.workflow import Workflow
 
 

@@ -6,9 +6,10 @@ import streamlit as st
 
 from app import commands, drafting, library, resources, workflow_shelf
 from app.answer import draw_copy
-from app.figures import ago, conductor_name, run_cost, seconds, total_tokens
+from app.figures import ago, conductor_name
 from app.markdown import literal
 from conductor_client.catalogue import counted, text
+from conductor_client.figures import run_cost, seconds, total_tokens
 from conductor_client.run_state import RunState
 
 STATUS_LOOKS = {

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app import resources, state
-from app.figures import ago, conductor_name, seconds, shortened, tokens, usd
+from app.figures import ago, conductor_name, shortened
 from app.markdown import literal
 from app.run_bar import draw_badge
 from conductor_client.api import RunSummary
 from conductor_client.catalogue import counted, text
+from conductor_client.figures import seconds, tokens, usd
 
 
 def draw_line(run: RunSummary, change: str = "") -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from app import resources
-from app.figures import ago, seconds, shortened, tokens, usd
+from app.figures import ago, shortened
 from app.markdown import literal
 from conductor_client._base import utc_now
 from conductor_client.api import WorkerTestReply
 from conductor_client.catalogue import text
+from conductor_client.figures import seconds, tokens, usd
 from conductor_client.pool import WorkerInfo
 from conductor_client.usage import Price
 

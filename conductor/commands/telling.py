@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TextIO
 
+from conductor_client.catalogue import text
 from conductor_client.events import (
     Frame,
     PlanCreated,
@@ -20,6 +20,7 @@ from conductor_client.events import (
     StepSkipped,
     StepStarted,
 )
+from conductor_client.figures import run_cost, total_tokens
 from conductor_client.run_state import RunState, fold
 from conductor_client.usage import Usage, sum_usage
 from conductor_client.workflow import Workflow
@@ -119,22 +120,15 @@ def tokens(usage: Usage | None) -> str:
 
 
 def summary(state: RunState) -> str:
-    """One line: how it ended, how long it took, tokens and cost; ``≥`` when a part is unknown."""
+    """One line: how it ended, how long it took, tokens and cost, in the words of the page."""
     total, _ = sum_usage([state.usage, state.orchestration_usage])
-    at_least = "" if state.complete.usage else "≥ "
-    count = (total.input_tokens or 0) + (total.output_tokens or 0)
     parts: list[str] = [state.status]
     if state.wall_s is not None:
         parts.append(f"{state.wall_s:.1f} s")
-    parts.append(f"{at_least}{count:,} tokens")
-    cost = state.cost_usd + state.orchestration_cost_usd
-    if cost or state.complete.cost:
-        parts.append(f"{'' if state.complete.cost else '≥ '}{_usd(cost)}")
+    parts.append(text("common.n_tokens", n=total_tokens(total, is_complete=state.complete.usage)))
+    cost = run_cost(state)
+    parts.append(text("graph.cost_unknown") if cost == text("common.unknown") else cost)
     return f"{', '.join(parts)}  ({state.run_id})"
-
-
-def _usd(cost: Decimal) -> str:
-    return f"${cost:.4f}" if cost else "$0"
 
 
 def _one_line(said: str, limit: int = 160) -> str:

@@ -1,13 +1,11 @@
-"""Numbers as a person reads them. Unknown is said in a word, never as 0; a sum with a gap reads "≥"."""
+"""Signs and moments of a report; what a run took is said in ``conductor_client.figures``."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from decimal import Decimal
 
-from conductor_client.catalogue import text
+from conductor_client import figures
 
-AT_LEAST = "≥ "
 ICONS = {
     "waiting": "○",
     "queued": "○",
@@ -22,38 +20,9 @@ ICONS = {
 """A sign for each status of a run or step, so that its colour is never needed."""
 
 
-def usd(amount: Decimal | None, *, complete: bool = True) -> str:
-    """``$0.012``, ``$0.000056``; ``unpriced`` when unknown; ``≥ $0.01`` when parts are missing."""
-    if amount is None or (not complete and not amount):
-        return text("report.unpriced")
-    if amount == 0:
-        shown = "$0"
-    elif amount < Decimal("0.01"):
-        shown = f"${amount:.{max(4, 1 - amount.adjusted())}f}"
-    else:
-        shown = f"${amount:,.{3 if amount < 1 else 2}f}"
-    return shown if complete else AT_LEAST + shown
-
-
-def tokens(count: int | None, *, complete: bool = True) -> str:
-    """``1,234``; ``unknown`` when nothing is known; ``≥ 1,234`` when parts are missing."""
-    if count is None:
-        return text("report.unknown")
-    return f"{count:,}" if complete else f"{AT_LEAST}{count:,}"
-
-
 def seconds(duration_s: float | None) -> str:
-    """``41 ms``, ``12.3 s``, ``2 min 05 s``, as in the live graph; an en dash when there is none."""
-    if duration_s is None:
-        return "–"
-    if duration_s < 1:
-        return f"{duration_s * 1000:.0f} ms"
-    if duration_s < 100:
-        return f"{duration_s:.1f} s"
-    whole = round(duration_s)
-    if whole < 3_600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    return f"{whole // 3_600} h {whole % 3_600 // 60:02} min"
+    """A duration; an en dash in a table where there is none."""
+    return "–" if duration_s is None else figures.seconds(duration_s)
 
 
 def moment(at: datetime | None) -> str:

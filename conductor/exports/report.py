@@ -10,8 +10,9 @@ from pathlib import Path
 
 from conductor_client import topology
 from conductor_client.catalogue import counted, text
+from conductor_client.figures import run_cost, tokens, total_tokens, usd
 from conductor_client.run_state import GIVEN, RunState
-from conductor_client.usage import Usage, sum_usage
+from conductor_client.usage import sum_usage
 from conductor_client.workflow import Workflow
 
 from . import figures, markdown
@@ -82,14 +83,13 @@ def title_of(prompt: str) -> str:
 
 def run_head(state: RunState, title: str, *, brand: str | None = None) -> Markup:
     """Title, status, and the run's figures as tiles."""
-    spent = state.cost_usd + state.orchestration_cost_usd
     used, _ = sum_usage([state.usage, state.orchestration_usage])
     tiles = [
         (text("report.tile.wall"), figures.seconds(state.wall_s)),
         (text("report.tile.critical"), figures.seconds(state.critical_path_s)),
         (text("report.tile.chained"), figures.seconds(state.chained_s)),
-        (text("report.tile.tokens"), _token_sum(used, state.complete.usage)),
-        (text("report.tile.cost"), figures.usd(spent, complete=state.complete.cost)),
+        (text("report.tile.tokens"), total_tokens(used, is_complete=state.complete.usage)),
+        (text("report.tile.cost"), run_cost(state)),
     ]
     if state.workflow is not None:
         tiles.insert(0, (text("report.tile.steps"), str(len(state.workflow.steps))))
@@ -105,13 +105,6 @@ def run_head(state: RunState, title: str, *, brand: str | None = None) -> Markup
         el("p", status_tag(state.status, of="run"), *[el("span", fact) for fact in facts], class_="meta"),
         el("dl", *[el("div", el("dt", name), el("dd", value)) for name, value in tiles], class_="tiles"),
     )
-
-
-def _token_sum(usage: Usage, complete: bool) -> str:
-    known = [count for count in (usage.input_tokens, usage.output_tokens) if count is not None]
-    if not known:
-        return "0" if complete else text("report.unknown")
-    return figures.tokens(sum(known), complete=complete)
 
 
 def answer_section(state: RunState) -> Markup:
@@ -174,15 +167,20 @@ def _totals(state: RunState) -> Markup:
         )
     ]
     both, _ = sum_usage([state.usage, state.orchestration_usage])
+    theirs, own = state.worker_complete, state.orchestration_complete
     spent = (
-        ("workers", state.usage, state.cost_usd),
-        ("conductor", state.orchestration_usage, state.orchestration_cost_usd),
-        ("together", both, state.cost_usd + state.orchestration_cost_usd),
+        ("workers", state.usage, theirs.usage, usd(state.cost_usd, is_complete=theirs.cost)),
+        (
+            "conductor",
+            state.orchestration_usage,
+            own.usage,
+            usd(state.orchestration_cost_usd, is_complete=own.cost),
+        ),
+        ("together", both, state.complete.usage, run_cost(state)),
     )
-    known = state.complete
-    for who, usage, cost in spent:
+    for who, usage, is_complete, cost in spent:
         counts = (usage.input_tokens, usage.cached_input_tokens, usage.output_tokens, usage.reasoning_tokens)
-        cells = [_count(count, known.usage) for count in counts] + [figures.usd(cost, complete=known.cost)]
+        cells = [_count(count, is_complete) for count in counts] + [cost]
         rows.append(
             el(
                 "tr",
@@ -203,8 +201,8 @@ def _totals(state: RunState) -> Markup:
     return el("section", el("div", el("table", *rows), class_="wide"), table(facts), class_="card")
 
 
-def _count(count: int | None, complete: bool) -> str:
-    return "–" if count is None else figures.tokens(count, complete=complete)
+def _count(count: int | None, is_complete: bool) -> str:
+    return "–" if count is None else tokens(count, is_complete=is_complete)
 
 
 def _limits(state: RunState) -> str | None:
@@ -218,7 +216,7 @@ def _pool(state: RunState) -> Markup | None:
     heads = ("worker", "provider", "model", "price")
     rows = [el("tr", *[el("th", text(f"report.pool.{name}")) for name in heads])]
     for worker in state.pool_snapshot:
-        price = text("report.unpriced")
+        price = text("common.unpriced")
         if worker.price is not None:
             price = text(
                 "report.price_line",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from conductor_client.catalogue import counted, text
 from conductor_client.edits import AddStep, Edit, MoveStep, RemoveStep, SetAccess, SetInstruction, SetWorker
+from conductor_client.figures import tokens, usd
 from conductor_client.plan import Diagnostic, Plan
 from conductor_client.run_state import RunState
 
@@ -59,14 +60,14 @@ def _facts(plan: Plan) -> Markup:
         ),
     ]
     if plan.usage is not None:
-        rows.append((text("report.plan.tokens"), figures.tokens(plan.usage.total_tokens)))
+        rows.append((text("report.plan.tokens"), tokens(plan.usage.total_tokens)))
     if plan.latency_s is not None:
-        rows.append((text("report.plan.cost"), figures.usd(plan.cost_usd)))
+        rows.append((text("report.plan.cost"), usd(plan.cost_usd)))
     if plan.estimate is not None:
         shown = text(
             "report.plan.estimate_line",
             calls=counted("report.plan.calls", plan.estimate.calls),
-            usd=figures.usd(plan.estimate.usd),
+            usd=usd(plan.estimate.usd),
             seconds=figures.seconds(plan.estimate.seconds),
             basis=plan.estimate.basis,
         )

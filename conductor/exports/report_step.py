@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from conductor_client.catalogue import counted, text
+from conductor_client.figures import attempt_cost, step_cost, tokens
 from conductor_client.run_state import RunState
 from conductor_client.step_state import Attempt, StepState
 from conductor_client.usage import Usage
@@ -78,9 +79,9 @@ def _head(step: Step, now: StepState, unused: bool) -> Markup:
     worker = now.worker or step.worker
     figured = [figures.seconds(now.duration_s)] if now.duration_s is not None else []
     if now.usage is not None and now.status != "reused":
-        figured.append(text("report.tokens", n=figures.tokens(now.usage.total_tokens)))
+        figured.append(text("report.tokens", n=tokens(now.usage.total_tokens)))
     if now.finished_at is not None and now.status in ("succeeded", "failed", "reused"):
-        figured.append(figures.usd(now.cost_usd))
+        figured.append(step_cost(now))
     return el(
         "header",
         el("span", step.position + 1, class_="badge"),
@@ -166,7 +167,7 @@ def _took(now: StepState) -> Markup | None:
         el(
             "tr",
             el("th", text(f"report.usage.{name}"), scope="row"),
-            el("td", figures.tokens(getattr(usage, name)), class_="n"),
+            el("td", tokens(getattr(usage, name)), class_="n"),
         )
         for name in Usage.model_fields
         if getattr(usage, name) is not None or name in ("input_tokens", "output_tokens")
@@ -200,12 +201,12 @@ def _attempts(now: StepState) -> Markup | None:
     return joined(
         [
             el("h4", text("report.attempts.title")),
-            el("div", el("table", head, *map(_attempt, now.attempts)), class_="wide"),
+            el("div", el("table", head, *[_attempt(each, now) for each in now.attempts]), class_="wide"),
         ]
     )
 
 
-def _attempt(tried: Attempt) -> Markup:
+def _attempt(tried: Attempt, now: StepState) -> Markup:
     first = _between(tried.started_at, tried.first_token_at)
     outcome = (
         f"{tried.error.kind}: {tried.error.message}" if tried.error else text("report.attempts.went_well")
@@ -219,8 +220,8 @@ def _attempt(tried: Attempt) -> Markup:
         figures.seconds(tried.waited_s),
         figures.seconds(first),
         figures.seconds(_between(tried.started_at, tried.finished_at)),
-        figures.tokens(tried.usage.total_tokens if tried.usage else None),
-        figures.usd(tried.cost_usd),
+        tokens(tried.usage.total_tokens if tried.usage else None),
+        attempt_cost(tried, now),
         outcome,
     )
     return el("tr", *[el("td", cell, class_="w") for cell in cells])

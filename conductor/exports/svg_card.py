@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from conductor_client import topology
 from conductor_client.catalogue import counted, text
+from conductor_client.figures import is_unpriced, seconds, usd
 from conductor_client.run_state import RunState
 from conductor_client.step_state import StepState
 from conductor_client.usage import sum_usage
 from conductor_client.workflow import Step, Workflow
-
-from . import figures
 
 _IDLE = ("draft", "waiting", "running", "skipped", "not_run")
 
@@ -112,7 +111,7 @@ def _time(now: StepState | None, status: str) -> str:
     """How long the step took, and in how many tries."""
     if now is None or status in _IDLE:
         return ""
-    took = figures.seconds(now.duration_s) if now.duration_s is not None else ""
+    took = seconds(now.duration_s) if now.duration_s is not None else ""
     if took and status == "reused":
         return text("graph.took_then", seconds=took)
     tries = counted("graph.tries", len(now.attempts)) if len(now.attempts) > 1 else ""
@@ -127,10 +126,11 @@ def _foot(now: StepState | None, status: str) -> tuple[str, ...]:
         then = now.reused_from.usage.total_tokens if now.reused_from and now.reused_from.usage else None
         return ("$0",) if then is None else (counted("graph.tokens_then", then), "$0")
     total = now.usage.total_tokens if now.usage is not None else None
-    if total is None and now.cost_usd is None:
+    is_told = now.cost_usd is not None or is_unpriced(now)
+    if total is None and not is_told:
         return (text("graph.both_unknown"),)
-    cost = figures.usd(now.cost_usd) if now.cost_usd is not None else text("graph.cost_unknown")
+    cost = usd(now.cost_usd) if is_told else text("graph.cost_unknown")
     if total is None:
         return (text("graph.tokens_unknown"), cost)
     sent = [each.usage for each in now.attempts if each.started_at is not None or each.usage is not None]
-    return (("" if sum_usage(sent)[1] else figures.AT_LEAST) + counted("graph.tokens", total), cost)
+    return (("" if sum_usage(sent)[1] else "≥ ") + counted("graph.tokens", total), cost)

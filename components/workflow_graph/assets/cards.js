@@ -139,7 +139,7 @@ function footOf(step, state, status, { labels, live }) {
   return [tokens ?? say(labels, "tokens_unknown"), cost ?? say(labels, isUnpriced(state) ? "unpriced" : "cost_unknown")];
 }
 
-/** Whether a missing cost is for want of a price: then it is no gap in what is known. Twin of app/figures.py. */
+/** Whether a missing cost is for want of a price: then it is no gap in what is known. Twin of conductor_client/figures.py. */
 const isUnpriced = (state) => state.status === "succeeded" && !state.priced;
 
 function tokenWords(tokens, labels) {

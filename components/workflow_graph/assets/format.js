@@ -12,7 +12,7 @@ export const sayCount = (labels, key, n, values = {}) =>
 
 export const thousands = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 
-/** "41 ms", "12.4 s", "2 min 05 s"; null when unknown. Twin of app/figures.py: one step has one figure everywhere. */
+/** "41 ms", "12.4 s", "2 min 05 s"; null when unknown. Twin of conductor_client/figures.py: one step has one figure everywhere. */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || Number.isNaN(seconds)) return null;
   return seconds < 1 ? `${(seconds * 1000).toFixed(0)} ms` : ticking(seconds);

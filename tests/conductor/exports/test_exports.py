@@ -8,7 +8,6 @@ import io
 import os
 import re
 import time
-from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
@@ -16,13 +15,13 @@ from hypothesis import given, settings
 from conductor.exports import FORMATS, NothingToExport, export
 from conductor.exports.document import RunDocument, run_json
 from conductor.exports.escaping import json_for_script
-from conductor.exports.figures import seconds, tokens, usd
 from conductor.exports.report import run_report
 from conductor.exports.script import workflow_script
 from conductor.exports.sheet import cell, csv_text, steps_csv
 from conductor_client.events import RunCreated, RunEvent
 from conductor_client.run_state import fold
 from conductor_client.workflow import workflow_of
+from tests.components.scenes import rounds_story
 from tests.conductor.exports.pages import Tags
 from tests.conductor.exports.runs import (
     HOSTILE,
@@ -166,21 +165,13 @@ def test_json_in_a_script_element_cannot_end_it() -> None:
     assert ast.literal_eval(written) == {"x": "</script><!--\u2028&", "y": "<script>"}
 
 
-def test_figures_tell_unknown_from_zero() -> None:
-    assert usd(None) == usd(Decimal(0), complete=False) == "unpriced"
-    assert usd(Decimal(0)) == "$0"
-    assert usd(Decimal("0.00118")) == "$0.0012"
-    assert usd(Decimal("0.00118"), complete=False) == "≥ $0.0012"
-    assert usd(Decimal("1234.5")) == "$1,234.50"
-    assert usd(Decimal("0.000056")) == "$0.000056"
-    assert (tokens(None), tokens(0), tokens(1234, complete=False)) == ("unknown", "0", "≥ 1,234")
-    assert [seconds(each) for each in (None, 0.04, 12.3, 125, 7300)] == [
-        "–",
-        "40 ms",
-        "12.3 s",
-        "2 min 05 s",
-        "2 h 01 min",
-    ]
+def test_a_cost_is_told_in_the_same_words_in_every_export() -> None:
+    told = fold(rounds_story().events)
+    steps = {name: step.model_copy(update={"cost_usd": None}) for name, step in told.steps.items()}
+    state = told.model_copy(update={"steps": steps})
+    for kind in ("svg", "html"):
+        page = export(state, (), kind).body.decode()  # type: ignore[arg-type]
+        assert "unpriced" in page and "cost unknown" not in page
 
 
 def test_run_without_anything_has_a_report() -> None:
