@@ -138,10 +138,11 @@ export class Instance {
     this.schedule();
   }
 
-  /** Paints soon: at the next frame, but not more often than PAINT_EVERY. */
+  /** Paints soon: at the next frame, but not more often than PAINT_EVERY. The first cards wait for nothing. */
   schedule() {
-    if (this.due) return;
-    const pause = Math.min(PAINT_AT_MOST, Math.max(PAINT_EVERY, 10 * this.paintTook));
+    const isFirst = Boolean(this.store.workflow) && !this.graph.cards.size;
+    if (this.due && !isFirst) return;
+    const pause = isFirst ? 0 : Math.min(PAINT_AT_MOST, Math.max(PAINT_EVERY, 10 * this.paintTook));
     const wait = Math.max(0, this.lastPaint + pause - performance.now());
     this.due = true;
     const atFrame = () => requestAnimationFrame(() => this.due && this.paint());
