@@ -160,11 +160,12 @@ def stop(run_id: str) -> None:
 
 
 def fork(run_id: str, drafted: Draft) -> None:
-    """Runs a draft as a new run of the same lineage. The key is bound to the draft: two clicks, one run."""
+    """Runs a draft as a new run of the same lineage. Its key follows from it: two clicks, one run."""
     opened: str | None = None
     with resources.errors_kept():
-        key = f"fork-{state.start_key(run_id, drafted.edits, drafted.fresh)}"
-        wanted = ForkRequest(edits=drafted.edits, fresh=drafted.fresh, limits=limits(), idempotency_key=key)
+        wanted = ForkRequest(edits=drafted.edits, fresh=drafted.fresh, limits=limits())
+        key = f"fork-{state.start_key(run_id, wanted.model_dump_json())}"
+        wanted = wanted.model_copy(update={"idempotency_key": key})
         reply = resources.client().fork(run_id, wanted)
         if isinstance(reply, RunStartedReply):
             state.drop_draft(run_id)

@@ -18,11 +18,11 @@ from pathlib import Path
 
 from conductor.conductors.local import UNCALCULATED
 from conductor.local import weights
-from conductor.local.catalog import default_models_dir
 from conductor.local.conductor_prompt import PoolWorker, conductor_messages, is_copied
 from conductor.local.grammar import plan_grammar, worker_letters
 from conductor.local.plan_lines import PlanLine, letter_choices, read_plan_lines
 from conductor.local.runtime import Finished, Runtime
+from conductor.settings import Settings
 
 MAX_STEPS = 4
 MAX_OUTPUT_TOKENS = 160
@@ -246,7 +246,7 @@ def print_table(rows: list[dict[str, object]]) -> None:
 
 async def main(models: list[str], *, with_strong: bool, show: bool) -> None:
     """Measure each model and print the table."""
-    models_dir = default_models_dir()
+    models_dir = Settings.from_environment().models_dir
     present = weights.state(models_dir)
     runtime = Runtime(models_dir)
     rows = []

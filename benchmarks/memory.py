@@ -19,8 +19,9 @@ from benchmarks.machine import MIB, Memory, memory_of
 from benchmarks.page import RUN_BUTTON, chromium, opened, running, typed
 from benchmarks.rows import Bar, NotHere, Plan, Row, Series
 from conductor.local import weights
-from conductor.local.catalog import catalog, default_models_dir
+from conductor.local.catalog import catalog
 from conductor.local.runtime import Runtime
+from conductor.settings import Settings
 from tests.running_app import App
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _session(app: App, browser: Browser) -> None:
 
 
 async def _models() -> list[Row]:
-    folder = default_models_dir()
+    folder = Settings.from_environment().models_dir
     rows = []
     for key, state in weights.state(folder).items():
         if state.status != "ready":

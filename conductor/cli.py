@@ -116,13 +116,12 @@ def _settings(options: argparse.Namespace) -> Settings:
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[Studio | None]:
     """The backend, open; ``None`` when it cannot be opened, which has then been said on standard error."""
-    from conductor.engine import NoSuchEngine
     from conductor.service import Studio
     from conductor.store.errors import StoreError
 
     try:
         studio = await Studio.open(settings)
-    except (StoreError, NoSuchEngine) as problem:
+    except StoreError as problem:
         complain(problem.message, problem.hint)
         yield None
         return

@@ -20,7 +20,7 @@ from conductor.prices import cost_of, price_of
 from conductor.providers.base import Worker, WorkerError
 from conductor.providers.registry import Providers
 from conductor.runs import forks as forking
-from conductor.runs.asking import Asking, invalid, not_found, refusal, workflow_of_request
+from conductor.runs.asking import Asking, invalid, not_found, once, refusal, workflow_of_request
 from conductor.runs.drafts import Draft
 from conductor.runs.limits import Budget, DayBudget, LimitReached
 from conductor.runs.live import Hub, Item
@@ -31,7 +31,7 @@ from conductor.runs.terms import frozen_workers
 from conductor.runs.tryout import try_worker
 from conductor.runs.work import Charge, Means, Work
 from conductor.settings import Settings
-from conductor.store import UNDO_S, NameTaken, Store
+from conductor.store import UNDO_S, NameTaken, Once, Store
 from conductor.tryouts import Tryouts
 from conductor.version import own_version
 from conductor_client.api import (
@@ -88,7 +88,6 @@ class Studio:
 
         Raises:
             StoreError: the database cannot be used.
-            ConductorError: the engine that was asked for is not there.
         """
         store = await asyncio.to_thread(Store.open, settings.db)
         try:
@@ -160,16 +159,19 @@ class Studio:
         return await self._store.get_plan(plan_id)
 
     async def start_run(self, request: RunRequest) -> tuple[str, bool]:
-        """Stores and starts a run. With an earlier request's ``idempotency_key``: that run and ``False``."""
+        """Stores and starts a run. With an earlier request's ``idempotency_key``: that run and ``False``.
+
+        Raises ``KeyTaken`` when that key came with another request.
+        """
         created = await self._asking.run(request)
-        return await self._begin(created, request.idempotency_key, request.tags)
+        return await self._begin(created, once(request), request.tags)
 
     async def fork(self, run_id: str, request: ForkRequest) -> ForkPreview | tuple[str, bool]:
         """Runs an edited workflow, reusing what the edits do not touch; with ``dry_run`` only says what."""
         fork = await self._forks.make(await self._store.state(run_id), request)
         if request.dry_run:
             return fork.preview
-        return await self._begin(fork.created, request.idempotency_key)
+        return await self._begin(fork.created, once(request, run_id))
 
     async def cancel(self, run_id: str) -> None:
         """Ends a run within a second, its text kept. Harmless when it has ended."""
@@ -309,12 +311,12 @@ class Studio:
         return await self._store.secret(name)
 
     async def _begin(
-        self, created: RunCreated, key: str | None, tags: Sequence[str] = ()
+        self, created: RunCreated, asked_once: Once | None, tags: Sequence[str] = ()
     ) -> tuple[str, bool]:
         # Claimed before it is stored, so that no other process takes it for one whose process has died.
         self.engine.claim(created.run_id)
         try:
-            run_id, is_new = await self._store.create_run(created, idempotency_key=key, tags=tags)
+            run_id, is_new = await self._store.create_run(created, once=asked_once, tags=tags)
         except BaseException:
             self.engine.give_back(created.run_id)
             raise

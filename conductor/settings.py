@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 APP_FOLDER = "conductor-studio"
@@ -36,7 +36,7 @@ SETTINGS: tuple[SettingRow, ...] = (
     SettingRow("CONDUCTOR_TOKEN", "none", "Secret that page, API and WebSocket ask for."),
     SettingRow("CONDUCTOR_PUBLIC_URL", "none", "Address people see, when a proxy stands in front."),
     SettingRow("CONDUCTOR_BACKEND_URL", "none", "Backend elsewhere: this process then serves the page only."),
-    SettingRow("CONDUCTOR_ENGINE", "embedded", "embedded, or postgresql://… for several machines."),
+    SettingRow("CONDUCTOR_ENGINE", "embedded", "Who executes runs; there is the embedded engine only."),
     SettingRow("CONDUCTOR_DAILY_USD", "none", "Most US dollars this installation may spend in a day (UTC)."),
 )
 
@@ -77,8 +77,8 @@ class Settings:
     public_url: str | None = None
     """Without a slash at its end; ``None`` means that no proxy stands in front."""
     backend_url: str | None = None
-    engine: str = field(default="embedded", repr=False)
-    """``embedded`` or a Postgres address, which may hold a password."""
+    engine: Literal["embedded"] = "embedded"
+    """Runs are executed in this process, and recorded in files beside the database."""
     daily_usd: Decimal | None = None
     """``None`` is no limit."""
     pools_dir: Path = field(default_factory=lambda: default_data_dir() / "pools")
@@ -101,11 +101,6 @@ class Settings:
         data_dir = default_data_dir(environ)
         places = {"db": data_dir / "conductor.sqlite", "models_dir": data_dir / "models"}
         return cls(**{**places, "pools_dir": data_dir / "pools", **values})
-
-    @property
-    def is_distributed(self) -> bool:
-        """Whether a Postgres engine shared by several machines is asked for."""
-        return self.engine != "embedded"
 
 
 def default_data_dir(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
@@ -147,7 +142,7 @@ def _read(environ: Mapping[str, str]) -> tuple[dict[str, Any], list[SettingProbl
         try:
             values[key] = read(given)
         except ValueError:
-            is_secret = key in {"token", "engine"}
+            is_secret = key in {"token", "engine"}  # the address of an engine elsewhere may hold a password
             problems.append(SettingProblem(name, None if is_secret else given, wanted))
     return values, problems
 
@@ -188,10 +183,7 @@ def _url(given: str) -> str:
 
 
 def _engine(given: str) -> str:
-    if given == "embedded":
-        return given
-    parts = urlsplit(given)
-    if parts.scheme not in {"postgresql", "postgres"} or not parts.hostname:
+    if given != "embedded":
         raise ValueError("engine")
     return given
 
@@ -215,6 +207,10 @@ _READERS: dict[str, tuple[str, Callable[[str], Any], str]] = {
     "CONDUCTOR_TOKEN": ("token", _token, "printable ASCII without spaces, quotes, commas or semicolons"),
     "CONDUCTOR_PUBLIC_URL": ("public_url", _url, "http://… or https://…, without query or password"),
     "CONDUCTOR_BACKEND_URL": ("backend_url", _url, "http://… or https://…, without query or password"),
-    "CONDUCTOR_ENGINE": ("engine", _engine, "embedded, or postgresql://user:password@host/database"),
+    "CONDUCTOR_ENGINE": (
+        "engine",
+        _engine,
+        "embedded; one over several machines is not in this version",
+    ),
     "CONDUCTOR_DAILY_USD": ("daily_usd", _usd, "an amount of US dollars such as 5 or 2.50"),
 }

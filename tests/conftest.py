@@ -60,15 +60,16 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def models_dir() -> Path:
     """Where local models lie, if anywhere; tests only read it."""
-    from conductor.local.catalog import default_models_dir
+    from conductor.settings import Settings
 
-    return default_models_dir()
+    return Settings.from_environment().models_dir
 
 
 def _is_model_ready(name: str) -> bool:
-    from conductor.local.catalog import default_models_dir, model_spec
+    from conductor.local.catalog import model_spec
+    from conductor.settings import Settings
 
-    return (default_models_dir() / model_spec(name).file).is_file()
+    return (Settings.from_environment().models_dir / model_spec(name).file).is_file()
 
 
 @pytest.hookimpl(trylast=True)  # other conftest files mark their tests first

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from conductor_client.errors import ConductorError
-
 if TYPE_CHECKING:
     from conductor.engine.local import Executes
     from conductor.settings import Settings
@@ -51,23 +49,10 @@ class Engine(Protocol):
         ...
 
 
-class NoSuchEngine(ConductorError):
-    """The engine that the settings ask for is not in this version."""
-
-
 def open_engine(
     settings: Settings, runner: Executes, unfinished: Callable[[], Awaitable[Sequence[str]]]
 ) -> Engine:
-    """The engine that the settings ask for, its files beside the database.
-
-    Raises:
-        NoSuchEngine: it is one over several machines, which this version does not have yet.
-    """
-    if settings.is_distributed:
-        raise NoSuchEngine(
-            "CONDUCTOR_ENGINE asks for an engine over several machines, which is not in this version.",
-            hint="Unset CONDUCTOR_ENGINE: runs then survive crashes in a file beside the database.",
-        )
+    """The engine that the settings ask for, its files beside the database."""
     from conductor.engine.claims import Claims
     from conductor.engine.recorded import RecordedEngine
 

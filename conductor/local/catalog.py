@@ -6,9 +6,7 @@ The catalog knows names, sizes and hashes. It does not know what is on this disk
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -106,19 +104,3 @@ def model_spec(key: str) -> ModelSpec:
         return catalog()[key]
     except KeyError:
         raise KeyError(f"there is no model {key!r}; data/models.toml has {', '.join(catalog())}") from None
-
-
-def default_models_dir(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
-    """Where weights live: `CONDUCTOR_MODELS_DIR`, else `conductor-studio/models` in the user's data."""
-    if chosen := environ.get("CONDUCTOR_MODELS_DIR"):
-        return Path(chosen).expanduser()
-    home = Path(environ.get("HOME") or Path.home())
-    if data_home := environ.get("XDG_DATA_HOME"):
-        base = Path(data_home).expanduser()
-    elif platform == "darwin":
-        base = home / "Library" / "Application Support"
-    elif platform == "win32":
-        base = Path(environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    else:
-        base = home / ".local" / "share"
-    return base / "conductor-studio" / "models"

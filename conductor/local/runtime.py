@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from conductor.local import weights
-from conductor.local.catalog import ModelSpec, default_models_dir, model_spec
+from conductor.local.catalog import ModelSpec, model_spec
 from conductor.local.chat import (
     Delta,
     Finished,
@@ -264,16 +264,9 @@ def default_threads() -> int:
     return max(1, cores - 1)
 
 
-def process_runtime(models_dir: Path | None = None) -> Runtime:
-    """The one runtime of this process for a models folder (default: the user's).
-
-    Its engines end with the process.
-    """
-    return _process_runtime(models_dir or default_models_dir())
-
-
 @cache
-def _process_runtime(models_dir: Path) -> Runtime:
+def process_runtime(models_dir: Path) -> Runtime:
+    """The one runtime of this process for a models folder. Its engines end with the process."""
     runtime = Runtime(models_dir)
     atexit.register(runtime.close)
     return runtime

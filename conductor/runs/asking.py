@@ -5,6 +5,8 @@ Refusals are ``StatusError``: what was asked, why it cannot be, what to try.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,9 +16,16 @@ from conductor.conductors import Conductor, default_conductor, resolve
 from conductor.plans.planning import PlanningRequest, usable_workers
 from conductor.pool import Pool, PoolShelf, default_worker, worker_info
 from conductor.providers.base import Worker, WorkerError
-from conductor.store import Store
+from conductor.store import Once, Store
 from conductor_client._base import new_id
-from conductor_client.api import MAX_PROMPT_BYTES, PlanRequest, RunRequest, StepRequest, WorkflowRequest
+from conductor_client.api import (
+    MAX_PROMPT_BYTES,
+    ForkRequest,
+    PlanRequest,
+    RunRequest,
+    StepRequest,
+    WorkflowRequest,
+)
 from conductor_client.errors import InvalidRequest, NotFound, StatusError, quoted
 from conductor_client.events import Limits, RunCreated
 from conductor_client.plan import Plan, PlanOptions
@@ -250,6 +259,15 @@ def _options(options: PlanOptions | None) -> dict[str, object]:
 def _merged(conductor: Conductor, given: Mapping[str, object]) -> PlanOptions:
     """The conductor's own options where the request says nothing."""
     return PlanOptions.model_validate({**conductor.options.model_dump(), **given})
+
+
+def once(request: RunRequest | ForkRequest, parent: str = "") -> Once | None:
+    """The request as one that starts one run however often it comes; ``None`` without an idempotency key."""
+    if request.idempotency_key is None:
+        return None
+    asked = request.model_dump(mode="json", exclude={"idempotency_key"}, exclude_none=True)
+    written = json.dumps([parent, asked], sort_keys=True)
+    return Once(request.idempotency_key, hashlib.sha256(written.encode()).hexdigest())
 
 
 def invalid(message: str, hint: str = "") -> InvalidRequest:

@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from conductor.secrets import scrub
-from conductor.store.errors import NameTaken, StoreError
+from conductor.store.errors import KeyTaken, NameTaken, StoreError
 from conductor_client.api import MAX_PROMPT_BYTES
 from conductor_client.errors import ConductorError, InvalidEdit, StatusError, brief, quoted
 
@@ -98,7 +98,7 @@ async def _ours(request: Request, error: Exception) -> JSONResponse:
     details: Mapping[str, Any] | None = getattr(error, "details", None)
     if isinstance(error, StatusError):
         status, kind = error.status_code, error.kind
-    elif isinstance(error, InvalidEdit | NameTaken):
+    elif isinstance(error, InvalidEdit | NameTaken | KeyTaken):
         status, kind = 409, "conflict"
     elif isinstance(error, StoreError):
         status, kind = (507 if error.reason == "disk" else 503), error.kind

@@ -2,6 +2,7 @@
 
 StoreError      the file cannot be opened, read or written; ``reason`` says which
 NameTaken       a saved workflow of that name exists already
+KeyTaken        an idempotency key came with another request before
 
 A run, plan or workflow that is not there is a plain ``KeyError``.
 """
@@ -34,6 +35,10 @@ class StoreError(ConductorError):
 
 class NameTaken(ConductorError):
     """There is a saved workflow of that name; nothing was changed."""
+
+
+class KeyTaken(ConductorError):
+    """That idempotency key came with another request before; nothing was stored."""
 
 
 def closed() -> StoreError:

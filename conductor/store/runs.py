@@ -7,20 +7,32 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import PydanticSerializationError
 
 from conductor.characters import whole, whole_all
 from conductor_client import topology
+from conductor_client.errors import quoted
 from conductor_client.events import RunCreated, RunEvent, event_from_dict, event_from_json
 from conductor_client.run_state import RunState, StepState, fold
 
 from . import remarks, search, texts
+from .errors import KeyTaken
 from .folds import Folded
 from .forms import as_json, counted, iso
 from .installation import record_spending
 from .writer import Transaction
+
+
+@dataclass(frozen=True)
+class Once:
+    """A request that starts one run however often it comes: its key, and a digest of what it asks for."""
+
+    key: str
+    request: str
+
 
 PROMPT_HEAD = 300
 """Characters of the prompt kept in ``runs``, for lists."""
@@ -31,20 +43,29 @@ _SAYS_MORE = frozenset(
 
 
 def create(
-    transaction: Transaction, created: RunCreated, *, idempotency_key: str | None, tags: Sequence[str]
+    transaction: Transaction, created: RunCreated, *, once: Once | None, tags: Sequence[str]
 ) -> tuple[str, bool]:
-    """Stores a run's first event, once per key. Returns its id and whether it is new."""
+    """Stores a run's first event, once per key. Returns its id and whether it is new. Raises ``KeyTaken``."""
     conn = transaction.conn
-    if idempotency_key is not None:
-        key = (whole(idempotency_key),)
-        found = conn.execute("SELECT run_id FROM idempotency_keys WHERE key = ?", key).fetchone()
+    if once is not None:
+        key = whole(once.key)
+        found = conn.execute("SELECT run_id, request FROM idempotency_keys WHERE key = ?", (key,)).fetchone()
         if found is not None:
+            if found[1] not in (None, once.request):
+                raise _taken(key, found[0])
             return found[0], False
-        conn.execute("INSERT INTO idempotency_keys (key, run_id) VALUES (?, ?)", (*key, created.run_id))
+        row = (key, created.run_id, once.request)
+        conn.execute("INSERT INTO idempotency_keys (key, run_id, request) VALUES (?, ?, ?)", row)
     append(transaction, created.run_id, [created])
     if tags:
         remarks.write(conn, created.run_id, {"tags": tuple(tags)})
     return created.run_id, True
+
+
+def _taken(key: str, run_id: str) -> KeyTaken:
+    said = f"The idempotency key {quoted(key)} came with another request before, which started {run_id}."
+    hint = "Use a new key for a new request; the same key with the same request gives that run again."
+    return KeyTaken(said, hint=hint)
 
 
 def append(transaction: Transaction, run_id: str, events: Sequence[RunEvent]) -> list[RunEvent]:

@@ -121,9 +121,15 @@ def _text_search(conn: sqlite3.Connection) -> None:
         search.index(conn, current(conn, run_id, None).state)
 
 
+def _requests_of_keys(conn: sqlite3.Connection) -> None:
+    """What each idempotency key came with; ``NULL`` for keys of an older file, which fit any request."""
+    conn.execute("ALTER TABLE idempotency_keys ADD COLUMN request TEXT")
+
+
 MIGRATIONS: tuple[tuple[str, Callable[[sqlite3.Connection], None]], ...] = (
     ("0001_first_tables", _first_tables),
     ("0002_text_search", _text_search),
+    ("0003_requests_of_keys", _requests_of_keys),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 """Kept in ``PRAGMA user_version``. A file with a higher one was written by a newer release."""

@@ -29,6 +29,7 @@ from .errors import StoreError
 from .folds import Folds, current, events_of
 from .reader import Readers
 from .results import StoredResult
+from .runs import Once
 from .texts import Channel, TextSoFar
 from .writer import Transaction, Writer
 
@@ -82,12 +83,14 @@ class Store:
     # Runs and their events
 
     async def create_run(
-        self, created: RunCreated, *, idempotency_key: str | None = None, tags: Sequence[str] = ()
+        self, created: RunCreated, *, once: Once | None = None, tags: Sequence[str] = ()
     ) -> tuple[str, bool]:
-        """Stores a new run. With an earlier one's key nothing is stored: returns its id and ``False``."""
-        return await self._write(
-            lambda tx: runs.create(tx, created, idempotency_key=idempotency_key, tags=tags)
-        )
+        """Stores a new run. With an earlier one's key nothing is stored: returns its id and ``False``.
+
+        Raises:
+            KeyTaken: the key came with another request before.
+        """
+        return await self._write(lambda tx: runs.create(tx, created, once=once, tags=tags))
 
     async def append(self, run_id: str, events: Sequence[RunEvent]) -> list[RunEvent]:
         """Gives events their ``seq``, stores all or none, and returns them as readers will see them.

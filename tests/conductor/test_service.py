@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from conductor.engine import NoSuchEngine
 from conductor.local import weights
 from conductor.local.catalog import ModelSpec
 from conductor.service import Studio
@@ -473,12 +472,6 @@ async def test_models_are_listed_and_an_unknown_one_is_a_key_error(studio: Studi
     assert states and all(state.state == "missing" and state.how_to_get for state in states)
     with pytest.raises(KeyError):
         await studio.fetch_model("nothing")
-
-
-async def test_an_engine_over_several_machines_is_refused_with_what_to_do(settings: Settings) -> None:
-    with pytest.raises(NoSuchEngine, match="not in this version") as caught:
-        await Studio.open(replace(settings, engine="postgresql://me:secret@db/x"))
-    assert "Unset CONDUCTOR_ENGINE" in caught.value.hint and "secret" not in str(caught.value)
 
 
 async def test_weights_are_checked_before_anybody_waits_for_them(

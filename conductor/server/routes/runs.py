@@ -52,7 +52,8 @@ async def get_plan(studio: Backend, plan_id: str) -> Response:
 async def start_run(studio: Backend, settings: Config, http: Request, request: RunRequest) -> Response:
     """Plans and runs a prompt; with `plan_id` runs a stored plan, with `workflow` plans nothing.
 
-    Answers 201, or 200 with the earlier run when the `idempotency_key` was seen before.
+    Answers 201, or 200 with the earlier run when the `idempotency_key` came with the same request before;
+    with another request it is 409.
     """
     run_id, is_new = await studio.start_run(request)
     return as_json(

@@ -1,4 +1,4 @@
-"""data/models.toml is complete, and the models folder is found the way the platform expects."""
+"""data/models.toml is complete, and a broken one is refused."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from conductor.local.catalog import catalog, default_models_dir, model_spec, read_catalog
+from conductor.local.catalog import catalog, model_spec, read_catalog
 
 
 def test_the_pool_has_its_three_models_and_waits_for_the_small_ones() -> None:
@@ -34,17 +34,3 @@ def test_a_broken_entry_is_refused(tmp_path: Path) -> None:
     path.write_text('[models.x]\ntitle = "X"\nlicence = "MIT"\n')
     with pytest.raises(ValidationError, match="sha256"):
         read_catalog(path)
-
-
-@pytest.mark.parametrize(
-    ("environ", "platform", "expected"),
-    [
-        ({"CONDUCTOR_MODELS_DIR": "/m"}, "linux", "/m"),
-        ({"HOME": "/h"}, "linux", "/h/.local/share/conductor-studio/models"),
-        ({"HOME": "/h", "XDG_DATA_HOME": "/x"}, "linux", "/x/conductor-studio/models"),
-        ({"HOME": "/h"}, "darwin", "/h/Library/Application Support/conductor-studio/models"),
-        ({"HOME": "/h", "LOCALAPPDATA": "/l"}, "win32", "/l/conductor-studio/models"),
-    ],
-)
-def test_models_dir_follows_the_platform(environ: dict[str, str], platform: str, expected: str) -> None:
-    assert default_models_dir(environ, platform) == Path(expected)

@@ -15,10 +15,11 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]  # it brings no types
 import pytest
 
-from conductor.local.catalog import default_models_dir, model_spec
+from conductor.local.catalog import model_spec
 from conductor.local.grammar import plan_grammar
 from conductor.local.plan_lines import letter_choices, read_plan_lines
 from conductor.local.runtime import Adapter, Delta, Finished, Loading, LocalModelError, Runtime
+from conductor.settings import Settings
 from tests.conductor.local.lora_file import write_random_lora
 
 MODEL = "smollm2-135m"
@@ -29,7 +30,7 @@ needs_model = pytest.mark.model(MODEL)
 
 @pytest.fixture
 async def runtime() -> AsyncIterator[Runtime]:
-    runtime = Runtime(default_models_dir(), threads=1)
+    runtime = Runtime(Settings.from_environment().models_dir, threads=1)
     yield runtime
     runtime.close()
 
@@ -212,7 +213,7 @@ async def test_a_dead_engine_is_an_error_and_the_next_request_gets_a_new_one(run
 
 @needs_model
 async def test_an_idle_model_leaves_memory_and_comes_back() -> None:
-    runtime = Runtime(default_models_dir(), idle_s=0.3, threads=1)
+    runtime = Runtime(Settings.from_environment().models_dir, idle_s=0.3, threads=1)
     try:
         await ask(runtime, "Hi", max_output_tokens=3)
         pid = runtime.engine_pid(MODEL)
@@ -232,8 +233,9 @@ def test_the_process_ends_within_a_second_and_takes_its_engine_along(way: str, t
     script.write_text(
         "import asyncio\n"
         "from conductor.local.runtime import process_runtime, Delta\n"
+        "from conductor.settings import Settings\n"
         "async def main():\n"
-        "    runtime = process_runtime()\n"
+        "    runtime = process_runtime(Settings.from_environment().models_dir)\n"
         f"    prompt = [{{'role': 'user', 'content': 'Tell a story.'}}]\n"
         f"    async for event in runtime.generate({MODEL!r}, prompt, max_output_tokens=4000):\n"
         f"        if isinstance(event, Delta): print(runtime.engine_pid({MODEL!r}), flush=True); break\n"

@@ -98,6 +98,22 @@ def test_an_empty_list_of_workers_is_refused_with_what_to_do(client: ConductorCl
         assert (caught.value.status_code, bool(caught.value.hint)) == (422, True)
 
 
+def test_same_key_with_another_request_is_a_conflict(client: ConductorClient) -> None:
+    request = asking(ONE, idempotency_key="key-1", request_options={"a": 1, "b": 2})
+    run_id = client.start_run(request).run_id
+    same = request.model_copy(update={"request_options": {"b": 2, "a": 1}})
+    assert client.start_run(same).run_id == run_id
+    for other in (
+        lambda: client.start_run(request.model_copy(update={"prompt": "Of Spain?"})),
+        lambda: client.start_run(request.model_copy(update={"tags": ("x",)})),
+        lambda: client.fork(run_id, ForkRequest(idempotency_key="key-1")),
+    ):
+        with pytest.raises(errors.Conflict, match=f"another request.*{run_id}") as caught:
+            other()
+        assert "new key" in caught.value.hint
+    assert len(client.list_runs().runs) == 1
+
+
 @pytest.mark.parametrize("prompt", ["", "  \n\t "])
 def test_empty_prompt_is_refused_with_what_to_do(client: ConductorClient, prompt: str) -> None:
     for call in (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conductor.store import UNDO_S, Store
+from conductor.store import UNDO_S, Once, Store
 from conductor_client.api import RunPatch
 from conductor_client.events import RunEvent, RunStarted
 from conductor_client.plan import Plan
@@ -88,7 +88,7 @@ async def test_purging_leaves_no_row_and_no_byte_of_the_text(store: Store, path:
     log = whole_run("run_a", workflow, outputs=("Zanzibarone", "Zanzibartwo"))
     await store.save_plan(plan)
     started = created("run_a", workflow).model_copy(update={"plan": plan})
-    await store.create_run(started, idempotency_key="click")
+    await store.create_run(started, once=Once("click", "asked"))
     await store.append("run_a", log[1:-1])
     await store.append("run_a", log[-1:])
     await store.patch_run("run_a", RunPatch(note="Zanzibarnote", tags=("Zanzibartag",)))
@@ -111,7 +111,7 @@ async def test_purging_leaves_no_row_and_no_byte_of_the_text(store: Store, path:
         assert conn.execute("SELECT count(*) FROM search").fetchone() == (1,)
     async with Store.open(path) as again:
         assert await listed(again) == {"run_b"}
-        assert await again.create_run(created("run_c"), idempotency_key="click") == ("run_c", True)
+        assert await again.create_run(created("run_c"), once=Once("click", "asked")) == ("run_c", True)
 
 
 def kept_answers(path: Path) -> set[str]:

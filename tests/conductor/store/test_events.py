@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conductor.store import Store, folds, runs
+from conductor.store import KeyTaken, Once, Store, folds, runs
 from conductor_client.api import RunPatch
 from conductor_client.events import RunEvent, RunStarted, StepFinished
 from conductor_client.run_state import RunState, fold
@@ -72,13 +72,27 @@ async def test_state_carries_what_people_said(store: Store) -> None:
 
 
 async def test_run_is_created_once_per_idempotency_key(store: Store) -> None:
-    first = await store.create_run(created("run_a"), idempotency_key="click 1", tags=("demo",))
-    again = await store.create_run(created("run_b"), idempotency_key="click 1")
-    other = await store.create_run(created("run_c"), idempotency_key="click 2")
+    first = await store.create_run(created("run_a"), once=Once("click 1", "asked"), tags=("demo",))
+    again = await store.create_run(created("run_b"), once=Once("click 1", "asked"))
+    other = await store.create_run(created("run_c"), once=Once("click 2", "asked"))
     assert (first, again, other) == (("run_a", True), ("run_a", False), ("run_c", True))
     assert (await store.state("run_a")).tags == ("demo",)
     with pytest.raises(KeyError):
         await store.state("run_b")
+
+
+async def test_a_key_of_another_request_is_refused_after_a_restart_too(path: Path) -> None:
+    async with Store.open(path) as store:
+        await store.create_run(created("run_a"), once=Once("click", "asked"))
+    async with Store.open(path) as again:
+        with pytest.raises(KeyTaken, match="'click' came with another request") as refused:
+            await again.create_run(created("run_b"), once=Once("click", "asked otherwise"))
+        assert "run_a" in refused.value.message and refused.value.hint
+        assert await again.create_run(created("run_c"), once=Once("click", "asked")) == ("run_a", False)
+    with closing(sqlite3.connect(path)) as conn, conn:  # as an older release left it
+        conn.execute("UPDATE idempotency_keys SET request = NULL")
+    async with Store.open(path) as older:
+        assert await older.create_run(created("run_d"), once=Once("click", "any")) == ("run_a", False)
 
 
 async def test_unknown_runs_are_key_errors(store: Store) -> None:
@@ -104,9 +118,9 @@ async def test_wrong_events_are_refused_and_nothing_of_their_batch_is_stored(sto
     with pytest.raises(ValueError, match="begun already"):
         await store.append("run_a", [started, created("run_a")])
     with pytest.raises(ValueError, match="begun already"):
-        await store.create_run(created("run_a"), idempotency_key="k")
+        await store.create_run(created("run_a"), once=Once("k", "asked"))
     assert await store.events("run_a") == stored
-    assert await store.create_run(created("run_b"), idempotency_key="k") == ("run_b", True)
+    assert await store.create_run(created("run_b"), once=Once("k", "asked")) == ("run_b", True)
 
 
 async def test_halves_of_an_emoji_are_joined_and_lone_ones_replaced(store: Store) -> None:

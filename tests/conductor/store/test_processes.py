@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from conductor.store import Store
+from conductor.store.schema import SCHEMA_VERSION
 from tests.conductor.store.logs import whole_run
 
 N_PROCESSES, STORES_EACH, RUNS_EACH = 4, 5, 6
@@ -61,7 +62,7 @@ async def test_twenty_writers_of_four_processes_on_an_empty_file(path: Path) -> 
             assert (await store.state(run.run_id)).status == "succeeded"
     with closing(sqlite3.connect(path)) as conn:
         assert conn.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert conn.execute("SELECT count(*) FROM _sqlite_migrations").fetchone() == (2,)
+        assert conn.execute("SELECT count(*) FROM _sqlite_migrations").fetchone() == (SCHEMA_VERSION,)
 
 
 TAKE_OVER = """
