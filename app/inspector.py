@@ -193,7 +193,10 @@ def _output(known: StepState, workflow: Workflow, *, run_id: str, step_id: str) 
     else:
         st.caption(text("studio.output_none"))
     for note in known.notes:
-        st.caption(f":material/info: {literal(note)}")
+        if known.prompt_cut and note == known.notes[-1]:
+            st.warning(literal(note), icon=":material/content_cut:")
+        else:
+            st.caption(f":material/info: {literal(note)}")
     if known.reasoning:
         with st.expander(text("studio.reasoning"), icon=":material/psychology:"):
             st.caption(text("studio.reasoning_help"))
@@ -239,10 +242,17 @@ def _attempts(attempts: Sequence[Attempt]) -> None:
         if attempt.waited_s:
             parts.append(text("studio.attempt_waited", seconds=seconds(attempt.waited_s)))
         if attempt.wait_s is not None:
-            parts.append(text("studio.attempt_next", seconds=seconds(attempt.wait_s)))
+            following = next((each for each in attempts if each.attempt == attempt.attempt + 1), None)
+            parts.append(_what_followed(attempt.wait_s, attempt.worker, following))
         st.markdown(f"**{text('studio.attempt', n=attempt.attempt)}** · {literal(attempt.worker)}")
         st.caption(literal(" · ".join(parts)))
         if attempt.error is not None:
             draw_step_error(attempt.error)
         if attempt.partial_text:
             draw_text(attempt.partial_text, key=f"inspector.attempt.{attempt.attempt}")
+
+
+def _what_followed(wait_s: float, worker: str, following: Attempt | None) -> str:
+    if following is None or following.worker == worker:
+        return text("studio.attempt_next", seconds=seconds(wait_s))
+    return text("studio.attempt_handed_over", worker=following.worker)

@@ -175,6 +175,8 @@ class StepFinished(_Event):
     first_token_at: Moment | None = None
     notes: tuple[str, ...] = ()
     """What was adapted or looks doubtful, in words."""
+    prompt_cut: bool = False
+    """Whether the server seems to have dropped a part of the prompt; a note says why one may think so."""
 
 
 class StepFailed(_Event):

@@ -71,6 +71,8 @@ class StepState(Value):
     served_model: str | None = None
     finish: str | None = None
     notes: tuple[str, ...] = ()
+    prompt_cut: bool = False
+    """Whether the worker seems to have read only a part of what it was sent."""
     queued_at: Moment | None = None
     started_at: Moment | None = None
     finished_at: Moment | None = None
@@ -132,6 +134,7 @@ def _step_changes(step: StepState, event: StepEvent) -> dict[str, Any]:
                 "price",
                 "served_model",
                 "notes",
+                "prompt_cut",
                 "worker",
             )
             changes = {name: getattr(event, name) for name in same}

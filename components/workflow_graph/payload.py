@@ -190,6 +190,7 @@ def _step(step: StepState) -> Json:
             "tokens": _tokens(reused.usage),
         },
         "notes": list(step.notes),
+        "prompt_cut": step.prompt_cut,
         "finish": step.finish,
         "attempts": [_attempt(each) for each in step.attempts],
         "queued_at": _at(step.queued_at),

@@ -104,6 +104,8 @@ class Completion:
     logprobs: tuple[TokenLogprob, ...] = ()
     reported_cost_usd: str | None = None
     notes: tuple[str, ...] = ()
+    prompt_cut: bool = False
+    """Whether the counts look as if the server had dropped a part of the prompt; a note says so in words."""
 
 
 _TURNED_AWAY: frozenset[StepErrorKind] = frozenset(

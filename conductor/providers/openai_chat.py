@@ -23,7 +23,7 @@ from conductor.providers.chat_answer import ChatAnswer
 from conductor.providers.failures import failure, read_error
 from conductor.providers.keys import key_for
 from conductor.providers.profiles import SAMPLING, Profile, profile_of
-from conductor.providers.prompt_cuts import cut_notes
+from conductor.providers.prompt_cuts import cut_note
 from conductor.providers.sse import UNREADABLE, Event, SseDecoder
 from conductor.providers.transport import connection_failure, http_client
 
@@ -59,8 +59,8 @@ class OpenAIChat:
         deltas, completion = answer.completion(notes=(*notes, *adapted))
         for delta in deltas:
             yield delta
-        cut = cut_notes(profile, call, completion.usage)
-        yield replace(completion, notes=(*completion.notes, *cut)) if cut else completion
+        cut = cut_note(profile, call, completion.usage)
+        yield replace(completion, notes=(*completion.notes, cut), prompt_cut=True) if cut else completion
 
     def learnt(self, worker: Worker) -> tuple[str, ...]:
         """What the worker's server has refused so far, in words."""

@@ -14,18 +14,18 @@ SHORT = 6000
 _HINT = "Give the model a larger context on the server (Ollama: num_ctx), or let the step see less."
 
 
-def cut_notes(profile: Profile, call: Call, usage: Usage | None) -> tuple[str, ...]:
-    """A warning when the counts look like a cut prompt; nothing for servers that would have said so."""
+def cut_note(profile: Profile, call: Call, usage: Usage | None) -> str:
+    """A warning when the counts look like a cut prompt; empty for servers that would have said so."""
     if not profile.cuts_silently or usage is None or usage.input_tokens is None:
-        return ()
+        return ""
     total = usage.input_tokens + (usage.output_tokens or 0)
     window = profile.context_tokens
     is_full = total >= window if window else total >= SMALLEST_CONTEXT and total.bit_count() == 1
     if is_full:
         said = f"prompt and answer fill its context of {window or total} tokens."
-        return (f"The prompt was probably cut by the server: {said} {_HINT}",)
+        return f"The prompt was probably cut by the server: {said} {_HINT}"
     sent = sum(len(message.content) for message in call.messages)
     if sent > SHORT and usage.input_tokens * MOST_CHARACTERS_A_TOKEN < sent:
         said = f"it counted {usage.input_tokens} tokens in {sent} characters."
-        return (f"The prompt was probably cut by the server: {said} {_HINT}",)
-    return ()
+        return f"The prompt was probably cut by the server: {said} {_HINT}"
+    return ""

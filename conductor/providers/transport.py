@@ -173,16 +173,16 @@ def connection_failure(worker: Worker, error: Exception, *, is_under_way: bool =
     for each in chain:
         if isinstance(each, WorkerError):
             return each
-    said = next((str(each) for each in reversed(chain) if str(each)), type(error).__name__)
-    shown = scrub(said, names=filter(None, [worker.api_key_env]))[:300]
     # An answer in one piece breaks inside the SDK, which calls that a connection that never was.
     if is_under_way or any(isinstance(each, httpx2.ReadError) for each in chain):
         return WorkerError(
             "stream_truncated",
-            f"The connection to worker {worker.name} broke in mid-answer: {shown}",
+            f"The connection to worker {worker.name} broke in mid-answer.",
             hint="Run the step again.",
             retryable=True,
         )
+    said = next((str(each) for each in reversed(chain) if str(each)), type(error).__name__)
+    shown = scrub(said, names=filter(None, [worker.api_key_env]))[:300]
     timed_out = any(isinstance(each, httpx2.TimeoutException | TimeoutError) for each in chain)
     return WorkerError(
         "timeout" if timed_out else "connection",

@@ -6,7 +6,7 @@ Each function may be called when another one was before: a run ends once.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from conductor.runs.limits import LimitReached
 from conductor.runs.scheduler import GOOD, Outcome
@@ -20,6 +20,7 @@ from conductor_client.events import (
     StepCancelled,
     StepFailed,
 )
+from conductor_client.workflow import Step
 
 log = logging.getLogger("conductor.runs.runner")
 
@@ -42,15 +43,22 @@ async def complete(work: Work, outcomes: Mapping[str, Outcome]) -> None:
         await work.journal.write_last(event)
         return
     limit = next((each for each in work.errors.values() if each.kind == "limit_reached"), None)
-    first = next(step for step in work.workflow.steps if step.step_id in work.errors)
+    first, *others = (step for step in work.workflow.steps if step.step_id in work.errors)
     error = work.errors[first.step_id]
     said = StepError(
         kind="step_failed",
-        message=f"Step {first.position + 1} failed: {error.message}",
+        message=f"Step {first.position + 1} failed: {error.message}{_and_so_did(others)}",
         hint=error.hint,
         retryable=error.retryable,
     )
     await _fail(work, limit or said)
+
+
+def _and_so_did(others: Sequence[Step]) -> str:
+    if not others:
+        return ""
+    *most, last = (str(step.position + 1) for step in others)
+    return f" Steps {', '.join(most)} and {last} failed too." if most else f" Step {last} failed too."
 
 
 async def cancelled(work: Work, steps: Steps | None) -> None:

@@ -154,6 +154,7 @@ class Steps:
             served_model=said.served_model,
             first_token_at=done.answer.first_token_at,
             notes=notes,
+            prompt_cut=said.prompt_cut,
         )
         result = StoredResult(
             duration_s=(utc_now() - done.started_at).total_seconds(),

@@ -191,6 +191,7 @@ class LogWriter:
                 served_model="m-1",
                 first_token_at=self.now,
                 notes=("no temperature",),
+                prompt_cut=fate == 6,
                 **at,
                 **self.spent(),
                 **self.stamp(),

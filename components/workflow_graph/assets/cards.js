@@ -73,8 +73,8 @@ function bodyOf(step, state, status, shared) {
 const partial = (state, labels, note) => ({ kind: "partial", text: state.partial.tail, note, mark: say(labels, "partial") });
 
 function outputBody(state, labels) {
-  const isCut = state.finish === "length";
-  return { kind: "output", text: state.output.head.trimStart(), note: "", mark: isCut ? say(labels, "cut") : "" };
+  const key = state.prompt_cut ? "prompt_cut" : state.finish === "length" ? "cut" : null;
+  return { kind: "output", text: state.output.head.trimStart(), note: "", mark: key ? say(labels, key) : "" };
 }
 
 function runningBody(step, state, { labels, live, now }) {

@@ -20,7 +20,7 @@ export function emptyView(runId = null) {
 function waiting(worker, round) {
   return {
     status: "waiting", worker, served_model: null, output: null, partial: null, tokens: null, cost_usd: null, priced: false, seconds: null,
-    error: null, cause: null, said: "", reused: null, notes: [], finish: null, attempts: [],
+    error: null, cause: null, said: "", reused: null, notes: [], prompt_cut: false, finish: null, attempts: [],
     queued_at: null, started_at: null, finished_at: null, round,
   };
 }
@@ -121,7 +121,8 @@ for (const [kind, change] of Object.entries({
     spend(step);
     Object.assign(step, {
       status: "succeeded", worker: event.worker, output: cut(event.output), finish: event.finish,
-      served_model: event.served_model, notes: event.notes, finished_at: event.at, priced: Boolean(event.price),
+      served_model: event.served_model, notes: event.notes, prompt_cut: Boolean(event.prompt_cut), finished_at: event.at,
+      priced: Boolean(event.price),
     });
   },
   step_failed(step, event) {

@@ -221,3 +221,20 @@ async def test_what_a_server_refused_is_remembered_and_told_on_every_step(
     assert {step.notes for step in state.steps.values()} == {
         ("Left out temperature: the server does not take it.",)
     }
+
+
+async def test_a_prompt_that_was_probably_cut_is_told_on_its_step(playing: Playing) -> None:
+    async with playing(("18-prompt-cut", "openai"), worker={"profile": {"like": "ollama"}}) as (stage, _):
+        state = await stage.run([("18-prompt-cut", "Do it.", [])])
+    step = state.steps["s1"]
+    assert step.prompt_cut and "fill its context of 4096 tokens" in step.notes[-1]
+    assert "num_ctx" in step.notes[-1], "and what to do about it"
+
+
+async def test_a_run_names_every_step_that_failed(playing: Playing) -> None:
+    models = "16-refused", "13-quota", "05-empty"
+    async with playing(*((model, "openai") for model in models)) as (stage, _):
+        two = await stage.run([(model, "Do it.", []) for model in models[:2]])
+        three = await stage.run([(model, "Do it.", []) for model in models])
+    assert two.error is not None and two.error.message.endswith("refused to answer. Step 2 failed too.")
+    assert three.error is not None and three.error.message.endswith("Steps 2 and 3 failed too.")
