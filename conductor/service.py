@@ -12,6 +12,7 @@ from typing import Any, Self
 from conductor.conductors import list_conductors
 from conductor.conductors.local import LocalConductor
 from conductor.engine import Engine, open_engine
+from conductor.folders import without_folders
 from conductor.imports import import_reply
 from conductor.model_fetches import ModelFetches
 from conductor.plans.planning import PlanningRequest
@@ -298,12 +299,13 @@ class Studio:
         problems = [*self.engine.problems, *(each.told for each in view.problems)]
         if not writable:
             problems.append(f"The database {self._settings.db} cannot be written.")
+        # Whoever looks after the machine asks this without being its owner.
         return Health(
             version=own_version(),
             engine=self.engine.name,
             pool_size=len(view.workers),
             store_writable=writable,
-            problems=tuple(problems),
+            problems=tuple(map(without_folders, problems)),
         )
 
     async def secret(self, name: str) -> str:

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from conductor.folders import without_folders
 from conductor.local import weights
 from conductor.local.catalog import ModelSpec, model_spec
 from conductor.local.chat import (
@@ -170,7 +171,7 @@ class Runtime:
         if not weights.is_ready(spec, self.models_dir):
             raise LocalModelError(
                 "unavailable",
-                f"the weights of {spec.key} are not in {self.models_dir}",
+                f"the weights of {spec.key} are not in {without_folders(str(self.models_dir))}",
                 f"Run `conductor-studio models fetch {spec.key}`.",
             )
         options = self._options(spec)

@@ -15,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from conductor.folders import without_folders
 from conductor.secrets import scrub
 from conductor.store.errors import KeyTaken, NameTaken, StoreError
 from conductor_client.api import MAX_PROMPT_BYTES
@@ -94,7 +95,7 @@ def install(app: FastAPI) -> None:
 
 async def _ours(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ConductorError)
-    status, kind = 500, "internal"
+    status, kind, message = 500, "internal", error.message
     details: Mapping[str, Any] | None = getattr(error, "details", None)
     if isinstance(error, StatusError):
         status, kind = error.status_code, error.kind
@@ -102,7 +103,8 @@ async def _ours(request: Request, error: Exception) -> JSONResponse:
         status, kind = 409, "conflict"
     elif isinstance(error, StoreError):
         status, kind = (507 if error.reason == "disk" else 503), error.kind
-    return answer(request.url.path, status, kind, error.message, error.hint, details)
+        message = without_folders(message)  # who holds a share link reads it too
+    return answer(request.url.path, status, kind, message, error.hint, details)
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:

@@ -13,6 +13,7 @@ import sqlite3
 from pathlib import Path
 from typing import Literal
 
+from conductor.folders import without_folders
 from conductor_client.errors import ConductorError, StepError
 
 Reason = Literal["foreign", "newer", "corrupt", "unwritable", "disk", "busy", "closed", "failed"]
@@ -28,9 +29,12 @@ class StoreError(ConductorError):
         self.reason: Reason = reason
 
     def as_data(self) -> StepError:
-        """The same as a value for events. A full disk or a busy file may be tried again."""
-        passing = self.reason in {"disk", "busy"}
-        return StepError(kind=self.kind, message=self.message, hint=self.hint, retryable=passing)
+        """The same as a value for events, which others may read: without the folder.
+
+        A full disk or a busy file may be tried again.
+        """
+        passing, said = self.reason in {"disk", "busy"}, without_folders(self.message)
+        return StepError(kind=self.kind, message=said, hint=self.hint, retryable=passing)
 
 
 class NameTaken(ConductorError):

@@ -46,6 +46,13 @@ def test_failures_of_ours_have_their_status(error: Exception, status: int, kind:
     assert reply.json()["error"].get("details") == (getattr(error, "details", None) or None)
 
 
+def test_a_database_that_cannot_be_used_is_named_without_its_folder() -> None:
+    error = StoreError("disk", "No space on the disk of /srv/private/runs.sqlite.")
+    assert failing(error).get("/api/x").json()["error"]["message"] == "No space on the disk of runs.sqlite."
+    assert error.as_data().message == "No space on the disk of runs.sqlite."
+    assert "/srv/private" in error.message  # the terminal says all
+
+
 def test_mistake_of_ours_tells_its_kind_and_nothing_of_its_text(
     caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:

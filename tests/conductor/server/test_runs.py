@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
+from conductor.server.api import in_a_thread
 from conductor.settings import Settings
 from conductor_client import errors
 from conductor_client.api import ForkPreview, ForkRequest, PlanRequest, RunPatch, RunRequest, RunStartedReply
@@ -24,6 +26,15 @@ def test_health_says_what_is_there(client: ConductorClient) -> None:
     assert health.store_writable
     assert health.pool_size == 4
     assert health.version
+
+
+def test_health_names_no_folder(settings: Settings) -> None:
+    lost = replace(settings, pool=str(settings.db.parent / "gone.toml"))
+    with in_a_thread(lost) as address:
+        said = httpx.get(f"{address}/healthz").text
+    assert "no file gone.toml" in said
+    assert str(settings.db.parent) not in said
+    assert str(Path(__file__).parents[3]) not in said
 
 
 def test_pool_tells_readiness_and_no_secret(
@@ -273,8 +284,6 @@ def test_key_that_gets_into_an_error_does_not_get_out(
 def test_store_that_cannot_be_opened_is_said_and_no_backend(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from conductor.server.api import in_a_thread
-
     wrong = tmp_path / "wrong.sqlite"
     wrong.write_bytes(b"this is no database" * 100)
     with in_a_thread(Settings(db=wrong)) as address:
