@@ -169,7 +169,7 @@ def test_sixty_steps_take_less_than_fifty_milliseconds() -> None:
     workflow = random_workflow(1, steps=60, density=0.15)
     took = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()  # a busy machine does not count
         place(workflow)
-        took.append(time.perf_counter() - start)
+        took.append(time.process_time() - start)
     assert min(took) < 0.05
