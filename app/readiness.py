@@ -27,18 +27,25 @@ def obstacle(
 ) -> Obstacle | None:
     """Why nothing can run, or ``None``. With ``is_planned`` the workflow is there and needs no conductor."""
     if not usable(pool, chosen):
-        lacking = dict.fromkeys(gap.how_to_get or gap.missing for gap in gaps(pool))
-        hint = " ".join(list(lacking)[:MOST_NAMED]) or text("studio.empty_pool_hint")
+        hint = _what_helps(pool) or text("studio.empty_pool_hint")
         key = "studio.no_chosen_worker" if chosen and usable(pool) else "studio.no_worker"
         return Obstacle(text(key), hint)
     if is_planned:
         return None
+    asks_one = conductor is not None and conductor.kind == "generator"
+    if not asks_one and all(worker.provider == "tool" for worker in usable(pool, chosen)):
+        return Obstacle(text("studio.only_tools"), _what_helps(pool) or text("studio.only_tools_hint"))
     if conductor is None:
         return Obstacle(text("studio.no_conductor"), text("studio.no_conductor_hint"))
     if not conductor.ready:
         said = text("studio.conductor_missing", conductor=conductor.title, missing=conductor.missing or "")
         return Obstacle(said, conductor.how_to_get or "")
     return None
+
+
+def _what_helps(pool: PoolView) -> str:
+    lacking = dict.fromkeys(gap.how_to_get or gap.missing for gap in gaps(pool))
+    return " ".join(list(lacking)[:MOST_NAMED])
 
 
 def workers_line(pool: PoolView) -> str:

@@ -88,12 +88,21 @@ def _source(price: Price) -> str:
 
 
 def _action(worker: WorkerInfo, pool: str, tested: WorkerTestReply | None) -> None:
+    if tested is not None and tested.running:
+        st.button(
+            text("workers.test_stop"),
+            key=f"test_stop.{worker.name}",
+            icon=":material/stop:",
+            on_click=_stop_test,
+            args=(worker.name, pool),
+        )
+        return
     st.button(
         text("workers.test"),
         key=f"test.{worker.name}",
         icon=":material/network_check:",
         help=text("workers.test_help"),
-        disabled=not worker.ready or (tested is not None and tested.running),
+        disabled=not worker.ready,
         on_click=_begin_test,
         args=(worker.name, pool),
     )
@@ -102,6 +111,11 @@ def _action(worker: WorkerInfo, pool: str, tested: WorkerTestReply | None) -> No
 def _begin_test(name: str, pool: str) -> None:
     with resources.errors_kept():
         resources.client().begin_worker_test(name, pool=pool)
+
+
+def _stop_test(name: str, pool: str) -> None:
+    with resources.errors_kept():
+        resources.client().stop_worker_test(name, pool=pool)
 
 
 def _outcome(reply: WorkerTestReply) -> None:
@@ -120,7 +134,10 @@ def _outcome(reply: WorkerTestReply) -> None:
         after = (
             [] if reply.latency_s is None else [text("workers.test_after", seconds=seconds(reply.latency_s))]
         )
-        hint = f"  \n{literal(reply.hint)}" if reply.hint else ""
+        hints = [reply.hint] if reply.hint else []
+        if reply.retry_after_s is not None:
+            hints.insert(0, text("workers.test_pause", seconds=seconds(reply.retry_after_s)))
+        hint = f"  \n{literal(' '.join(hints))}" if hints else ""
         about = literal(" · ".join([*after, *when]))
         st.markdown(
             f":red[:material/error: **{literal(shortened(reply.message, 600))}**] :small[{about}]{hint}"

@@ -273,6 +273,11 @@ class Studio:
         replies = await self.worker_tests(pool)
         return next(reply for reply in replies if reply.worker == name)
 
+    async def stop_worker_test(self, name: str, pool: str | None = None) -> WorkerTestReply | None:
+        """Ends the one under way; gives what the last one said, ``None`` when there was none."""
+        chosen = self._asking.pool(pool)
+        return await self._tryouts.stop((chosen.name, chosen.worker(name).name))
+
     async def worker_tests(self, pool: str | None = None) -> list[WorkerTestReply]:
         """Tests under way, and what the last one of each worker said."""
         return self._tryouts.replies(self._asking.pool(pool).name)

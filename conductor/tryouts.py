@@ -19,6 +19,7 @@ class Tryouts:
     def __init__(self) -> None:
         self._running: dict[Place, tuple[asyncio.Task[WorkerTestReply], datetime]] = {}
         self._last: dict[Place, WorkerTestReply] = {}
+        self._stopped: set[Place] = set()
 
     def start(
         self, place: Place, call: Callable[[], Awaitable[WorkerTestReply]]
@@ -31,6 +32,16 @@ class Tryouts:
             # Not in the task itself, which never begins when it is cancelled at once.
             task.add_done_callback(lambda _: self._running.pop(place, None))
         return self._running[place][0]
+
+    async def stop(self, place: Place) -> WorkerTestReply | None:
+        """Ends the test under way, if there is one, and gives what is known of the last."""
+        if place in self._running:
+            task, _ = self._running[place]
+            self._stopped.add(place)
+            task.cancel()
+            await asyncio.wait([task])
+            self._stopped.discard(place)
+        return self._last.get(place)
 
     def replies(self, pool: str) -> list[WorkerTestReply]:
         """Of this pool: tests under way, and the last answer of every other worker that was tested."""
@@ -50,6 +61,18 @@ class Tryouts:
     async def _make(
         self, place: Place, call: Callable[[], Awaitable[WorkerTestReply]], began_at: datetime
     ) -> WorkerTestReply:
-        reply = (await call()).model_copy(update={"began_at": began_at})
-        self._last[place] = reply
-        return reply
+        try:
+            reply = await call()
+        except asyncio.CancelledError:
+            if place not in self._stopped:
+                raise
+            # Whoever waits for this test gets an answer, not a broken connection.
+            reply = _stopped(place[1], began_at)
+        self._last[place] = reply.model_copy(update={"began_at": began_at})
+        return self._last[place]
+
+
+def _stopped(worker: str, began_at: datetime) -> WorkerTestReply:
+    took = round((utc_now() - began_at).total_seconds(), 3)
+    said = "The test was stopped before the worker had answered."
+    return WorkerTestReply(worker=worker, ok=False, latency_s=took, message=said)

@@ -198,6 +198,7 @@ class WorkerTestReply(Value):
 
     ``running``: it has not answered yet, and only ``began_at`` is known. ``first_token_s`` is ``None`` when
     the answer came in one piece. ``notes``: what was left out or renamed because the server does not take it.
+    ``retry_after_s``: the pause the server asked for, in seconds.
     """
 
     worker: str
@@ -213,6 +214,7 @@ class WorkerTestReply(Value):
     output: str = ""
     message: str = ""
     hint: str = ""
+    retry_after_s: float | None = None
 
 
 class ShareReply(Value):

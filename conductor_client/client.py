@@ -127,6 +127,10 @@ class ConductorClient:
         """Starts such a call, or joins the one under way; ``worker_tests`` tells what it said."""
         return self._post(WorkerTestReply, f"/api/pool/{_part(worker)}/test", pool=pool, wait=False)
 
+    def stop_worker_test(self, worker: str, *, pool: str | None = None) -> None:
+        """Ends the test under way; harmless when there is none."""
+        self._http.send("DELETE", f"/api/pool/{_part(worker)}/test", params={"pool": pool})
+
     def worker_tests(self, *, pool: str | None = None) -> tuple[WorkerTestReply, ...]:
         """Tests under way, and what the last one of each worker said."""
         return read(_tests, self._http.send("GET", "/api/pool/tests", params={"pool": pool}))

@@ -50,7 +50,10 @@ async def try_worker(worker: Worker, price: Price | None, means: Means, day: Day
         cost = means.charge_for(worker, price, usage, done.served_model, done.reported_cost_usd).cost_usd
     except WorkerError as error:
         usage, held.is_sent = error.usage, not error.was_turned_away
-        return _failed(worker, error.message, error.hint, loop.time() - began)
+        if error.retry_after_s is not None:
+            means.lanes.of(worker).pause(min(error.retry_after_s, means.retry.retry_after_cap_s))
+        failed = _failed(worker, error.message, error.hint, loop.time() - began)
+        return failed.model_copy(update={"retry_after_s": error.retry_after_s})
     finally:
         budget.settle(held, usage, cost, draft.everything())
     return WorkerTestReply(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from app import readiness
 from conductor_client.pool import ConductorInfo, ModelState, PoolView, WorkerInfo
 
-READY = WorkerInfo(name="a", provider="tool", model="calculator")
+READY = WorkerInfo(name="a", provider="openai", model="m")
+TOOL = WorkerInfo(name="t", provider="tool", model="calculator")
 MISSING = WorkerInfo(
     name="b",
     provider="local",
@@ -50,6 +51,18 @@ def test_obstacles_say_what_helps() -> None:
     assert readiness.obstacle(POOL, None) is not None
     empty = readiness.obstacle(POOL.model_copy(update={"workers": ()}), PROMPTED)
     assert empty is not None and "CONDUCTOR_POOL" in empty.hint
+
+
+def test_tools_alone_answer_no_prompt_unless_one_is_asked_directly() -> None:
+    pool = POOL.model_copy(update={"workers": (TOOL, MISSING)})
+    only = readiness.obstacle(pool, PROMPTED)
+    assert only is not None and "Only tools" in only.message and only.hint == "Fetch it."
+    both = POOL.model_copy(update={"workers": (TOOL, READY)})
+    assert readiness.obstacle(both, PROMPTED) is None
+    chosen = readiness.obstacle(both, PROMPTED, chosen=["t"])
+    assert chosen is not None and "model" in chosen.hint
+    assert readiness.obstacle(pool, ALONE) is None
+    assert readiness.obstacle(pool, PROMPTED, is_planned=True) is None
 
 
 def test_nothing_stands_in_the_way_of_a_workflow_that_is_there() -> None:

@@ -46,13 +46,27 @@ def test_a_test_makes_one_call_and_says_how_it_went(
     assert backend.count(f"POST /api/pool/{name}/test") == 1
 
 
-def test_while_a_test_runs_its_button_rests_and_the_others_do_not(page: Page, backend: Backend) -> None:
+def test_a_test_that_hangs_can_be_stopped_while_others_run(page: Page, backend: Backend) -> None:
     at = page("workers")
     at.button(key="test.silent").click().run()
-    assert at.button(key="test.silent").disabled
+    assert "test.silent" not in {button.key for button in at.button}
     assert "Asking it" in texts(at)
     at.button(key="test.echo").click().run()
     assert backend.tested("echo").ok
+    at.button(key="test_stop.silent").click().run()
+    assert backend.tested("silent").ok is False
+    at.run()
+    assert "was stopped before" in texts(at)
+    assert not at.button(key="test.silent").disabled
+
+
+def test_the_pause_a_server_asked_for_is_shown(page: Page, serve: Serve) -> None:
+    serve(POOL.replace('fail = "refused", fail_after = 2', 'fail = "rate_limited", retry_after_s = 30'))
+    at = page("workers")
+    at.button(key="test.fails").click().run()
+    for _ in range(2):
+        at.run()
+    assert "It asks for a pause of 30.0 s." in texts(at)
 
 
 def test_where_there_are_many_workers_a_few_are_shown_and_words_find_others(page: Page, serve: Serve) -> None:

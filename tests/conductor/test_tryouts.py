@@ -32,6 +32,28 @@ async def test_twenty_presses_are_one_call_and_its_answer_stays() -> None:
     assert tryouts.replies("p") == [reply]
 
 
+async def test_stop_ends_the_test_and_answers_whoever_waits_for_it() -> None:
+    tryouts = Tryouts()
+    is_over = asyncio.Event()
+
+    async def call() -> WorkerTestReply:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            is_over.set()
+        raise AssertionError
+
+    task = tryouts.start(("p", "a"), call)
+    await asyncio.sleep(0)
+    stopped = await tryouts.stop(("p", "a"))
+    assert is_over.is_set() and stopped is not None and "stopped" in stopped.message
+    assert (await task, tryouts.replies("p")) == (stopped, [stopped])
+    assert await tryouts.stop(("p", "a")) == stopped, "stopping twice changes nothing"
+    assert await tryouts.stop(("p", "b")) is None
+    assert not tryouts.start(("p", "a"), call).done(), "it can be tested again"
+    await tryouts.close()
+
+
 async def test_a_test_that_hangs_ends_with_the_program() -> None:
     tryouts = Tryouts()
 

@@ -52,6 +52,18 @@ async def test_worker(studio: Backend, worker: str, pool: str | None = None, wai
         raise not_found("worker", worker, hint="GET /api/pool lists the workers.") from None
 
 
+@router.delete(
+    "/api/pool/{worker:path}/test", response_model=WorkerTestReply | None, summary="Stop a worker's test"
+)
+async def stop_worker_test(studio: Backend, worker: str, pool: str | None = None) -> Response:
+    """Ends the test under way, its socket included, and gives what is known; harmless when there is none."""
+    try:
+        reply = await studio.stop_worker_test(worker, pool)
+    except KeyError:
+        raise not_found("worker", worker, hint="GET /api/pool lists the workers.") from None
+    return Response(status_code=204) if reply is None else as_json(reply)
+
+
 @router.get("/api/pool/tests", response_model=list[WorkerTestReply], summary="Tests of workers")
 async def worker_tests(studio: Backend, pool: str | None = None) -> Response:
     """Tests under way, and what the last one of each worker said since the backend started."""
