@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 import streamlit as st
 
@@ -159,11 +160,17 @@ def stop(run_id: str) -> None:
         state.know_run(resources.client().cancel(run_id))
 
 
+def fork_request(run: RunState | None, drafted: Draft, **more: Any) -> ForkRequest:
+    """What to ask the backend for, so that the draft runs: the edits, and of which round they are."""
+    number = None if run is None else run.round_of(drafted.base)
+    return ForkRequest(edits=drafted.edits, fresh=drafted.fresh, round=number, limits=limits(), **more)
+
+
 def fork(run_id: str, drafted: Draft) -> None:
     """Runs a draft as a new run of the same lineage. Its key follows from it: two clicks, one run."""
     opened: str | None = None
     with resources.errors_kept():
-        wanted = ForkRequest(edits=drafted.edits, fresh=drafted.fresh, limits=limits())
+        wanted = fork_request(state.known_run(run_id), drafted)
         key = f"fork-{state.start_key(run_id, wanted.model_dump_json())}"
         wanted = wanted.model_copy(update={"idempotency_key": key})
         reply = resources.client().fork(run_id, wanted)

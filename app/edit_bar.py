@@ -8,7 +8,7 @@ from app import commands, drafting, resources, state
 from app.draft import Draft
 from app.edit_words import numbered, step_names, summary
 from app.markdown import literal
-from conductor_client.api import ForkPreview, ForkRequest
+from conductor_client.api import ForkPreview
 from conductor_client.catalogue import counted, text
 from conductor_client.figures import seconds, tokens, usd
 from conductor_client.plan import Estimate
@@ -23,11 +23,11 @@ def preview(run: RunState, drafted: Draft | None) -> ForkPreview | None:
     """
     if drafted is None:
         return None
-    fingerprint = repr((run.run_id, run.last_seq if not run.has_ended else 0, drafted.edits, drafted.fresh))
+    seen = run.last_seq if not run.has_ended else 0
+    fingerprint = repr((run.run_id, seen, drafted.base.workflow_id, drafted.edits, drafted.fresh))
     known = state.preview(fingerprint)
     if known is None:
-        wanted = ForkRequest(edits=drafted.edits, fresh=drafted.fresh, limits=commands.limits(), dry_run=True)
-        said = resources.client().fork(run.run_id, wanted)
+        said = resources.client().fork(run.run_id, commands.fork_request(run, drafted, dry_run=True))
         if not isinstance(said, ForkPreview):
             return None
         known = said

@@ -63,8 +63,6 @@ def draw(subject: Subject) -> None:
         _head(step, known)
         is_past = shown is not subject.workflow
         sections = [name for name in SECTIONS if known is not None or name == "edit"]
-        if is_past:
-            sections.remove("edit")
         if state.value("inspector.section") not in sections:
             is_new = not is_past and (known is None or known.status == "waiting")
             state.put("inspector.section", "edit" if is_new else "output")
@@ -81,7 +79,7 @@ def draw(subject: Subject) -> None:
 
 
 def _round_shown(subject: Subject) -> Workflow:
-    """The workflow of the selected step: the one drawn, or an earlier round's, which is not edited here."""
+    """The workflow of the selected step: the one drawn, or or an earlier round's, to be edited as its own."""
     wanted = state.selected_step()
     drawn = {step.step_id for step in subject.workflow.steps}
     if wanted is not None and wanted not in drawn and subject.draft is None and subject.run is not None:
@@ -96,15 +94,13 @@ def _section(section: str, subject: Subject, step: Step, known: StepState | None
         edit_form.draw(
             step,
             source=subject.source,
-            base=subject.base,
-            workflow=subject.workflow,
+            base=subject.base if shown is subject.workflow else shown,
+            workflow=shown,
             drafted=subject.draft,
             workers=subject.workers,
         )
         return
-    workflow = subject.run.workflow if subject.run and subject.run.workflow else subject.workflow
-    if shown is not subject.workflow:
-        workflow = shown
+    workflow = subject.base if shown is subject.workflow else shown
     match section:
         case "saw":
             _saw(known, workflow)

@@ -154,9 +154,8 @@ def _worker_line(worker: WorkerInfo) -> None:
 
 
 def _limits(conductors: Sequence[ConductorInfo]) -> None:
-    set_limits = commands.limits().model_dump(exclude_defaults=True)
-    label = text("studio.limits_set", n=len(set_limits)) if set_limits else text("studio.limits")
-    with st.popover(label, icon=":material/speed:"):
+    conductor = readiness.chosen_conductor(conductors, state.value(state.CONDUCTOR))
+    with st.popover(_limits_said(conductor), icon=":material/speed:"):
         st.caption(text("studio.limits_help"), width=320)
         _limit(state.MAX_STEPS, "studio.max_steps", least=1, step=1)
         _limit(state.MAX_TOKENS, "studio.max_tokens", least=1, step=500)
@@ -164,7 +163,16 @@ def _limits(conductors: Sequence[ConductorInfo]) -> None:
         _limit(state.MAX_USD, "studio.max_usd", least=0.0, step=0.01)
         _limit(state.MAX_WALL_S, "studio.max_wall_s", least=1.0, step=10.0)
         if not _is_sketched():
-            _rounds(readiness.chosen_conductor(conductors, state.value(state.CONDUCTOR)))
+            _rounds(conductor)
+
+
+def _limits_said(conductor: ConductorInfo | None) -> str:
+    n = len(commands.limits().model_dump(exclude_defaults=True))
+    said = [text("studio.limits_set", n=n)] if n else []
+    rounds = state.value(state.MAX_ROUNDS)
+    if rounds is not None and conductor is not None and conductor.can_revise and not _is_sketched():
+        said.append(counted("studio.rounds_set", rounds))
+    return " · ".join(said) or text("studio.limits")
 
 
 def _rounds(conductor: ConductorInfo | None) -> None:

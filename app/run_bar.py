@@ -21,7 +21,9 @@ STATUS_LOOKS = {
     "cancelled": (":material/stop_circle:", "orange"),
 }
 """Icon and colour of each status: never the colour alone."""
-FORMATS = ("html", "json", "lists", "python", "mermaid", "dot", "svg")
+FORMATS = ("html", "json", "svg", "lists", "python", "mermaid", "dot")
+HOLDS_ROUNDS = ("html", "json", "svg")
+"""The formats that hold every round of a run; the others hold the workflow it ended with."""
 
 
 def draw_badge(status: str) -> None:
@@ -70,7 +72,9 @@ def _caption(run: RunState) -> str:
     if run.parent_run is not None:
         parts.append(text("studio.is_fork"))
     if run.workflow is not None:
-        parts.append(counted("common.steps", len(run.workflow.steps)))
+        parts.append(counted("common.steps", max(len(run.steps), len(run.workflow.steps))))
+    if len(run.rounds) > 1:
+        parts.append(counted("common.rounds", len(run.rounds)))
     return " · ".join(parts)
 
 
@@ -131,8 +135,11 @@ def _export(run: RunState) -> None:
     with st.popover(text("studio.export"), icon=":material/download:", key="run.export"):
         st.caption(text("studio.export_help"), width=300)
         for form in FORMATS:
+            name = text(f"studio.export_{form}")
+            if len(run.rounds) > 1 and form not in HOLDS_ROUNDS:
+                name = text("studio.export_round", name=name, n=run.round_of(run.workflow))
             st.link_button(
-                text(f"studio.export_{form}"),
+                name,
                 f"/api/runs/{run.run_id}/export?format={form}",
                 type="tertiary",
                 icon=":material/download:",

@@ -135,13 +135,14 @@ def _draw_around(
                 st.fragment(_await_plan, run_every=PLAN_POLL_S)(run.run_id, count())
         return
     workflow = drafted.workflow if drafted else run.workflow
-    subject = Subject(run.run_id, run.workflow, workflow, run, drafted, workers)
+    base = drafted.base if drafted else run.workflow
+    subject = Subject(run.run_id, base, workflow, run, drafted, workers)
     with places.inspector:
         inspector.draw(subject)
     with places.below, resources.errors_shown():
         match _panel(("table", "conductor", "lineage")):
             case "table":
-                editor_table.draw(source=run.run_id, base=run.workflow, workflow=workflow, workers=workers)
+                editor_table.draw(source=run.run_id, base=base, workflow=workflow, workers=workers)
             case "conductor":
                 conductor_card.draw_run(run)
             case _:

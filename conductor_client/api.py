@@ -71,6 +71,8 @@ class RunStartedReply(Value):
 class ForkRequest(Value):
     edits: tuple[Edit, ...] = ()
     fresh: bool | tuple[str, ...] = False
+    round: int | None = None
+    """Whose workflow is edited and run; ``None`` = that of the steps which the edits name, else the last."""
     limits: Limits | None = None
     dry_run: bool = False
     idempotency_key: str | None = None

@@ -123,6 +123,10 @@ class RunState(Value):
         """Whether nothing more will happen."""
         return self.status in ENDED
 
+    def round_of(self, workflow: Workflow | None) -> int | None:
+        """The number of the round that ran this workflow; ``None`` when no round did."""
+        return next((each.round for each in self.rounds if workflow and each.workflow == workflow), None)
+
 
 def fold(events: Iterable[RunEvent], state: RunState | None = None) -> RunState:
     """Applies events in order to a state (or to nothing) and returns the new one.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from conductor_client.catalogue import text
 from conductor_client.events import RunEvent
 from conductor_client.run_state import RunState
 from conductor_client.workflow import Workflow
@@ -86,17 +87,25 @@ def export(
 
 
 def _workflow(state: RunState, workflow: Workflow, format: str, theme: Theme, filename: str) -> str:
+    note = one_round(state)
     match format:
         case "lists":
-            return workflow_lists(workflow, pool_order(state))
+            return workflow_lists(workflow, pool_order(state), note=note)
         case "mermaid":
-            return workflow_mermaid(workflow)
+            return workflow_mermaid(workflow, note=note)
         case "dot":
-            return workflow_dot(workflow)
+            return workflow_dot(workflow, note=note)
         case "svg":
             return run_svg(state, theme=theme)
         case _:
-            return workflow_script(workflow, filename=filename)
+            return workflow_script(workflow, filename=filename, note=note)
+
+
+def one_round(state: RunState) -> str:
+    """What a file that can hold one workflow says of a run of several rounds; empty for one round."""
+    if len(state.rounds) < 2:
+        return ""
+    return text("report.one_round", n=state.round_of(state.workflow), all=len(state.rounds))
 
 
 def _safe_name(run_id: str) -> str:

@@ -20,8 +20,8 @@ _WRAP_COLUMNS = 48
 _NODE = {"shape": "box", "style": "rounded", "fontname": "Helvetica", "fontsize": "11", "margin": "0.18,0.12"}
 
 
-def workflow_dot(workflow: Workflow) -> str:
-    """DOT source, one node a step, one edge an access edge."""
+def workflow_dot(workflow: Workflow, *, note: str = "") -> str:
+    """DOT source, one node a step, one edge an access edge; ``note`` is a comment of one line."""
     graph = graphviz.Digraph("workflow", comment=COMMENT, node_attr=_NODE, graph_attr={"rankdir": "TB"})
     names = {step.step_id: f"step{step.position + 1}" for step in workflow.steps}
     for step in workflow.steps:
@@ -31,7 +31,7 @@ def workflow_dot(workflow: Workflow) -> str:
     for step in workflow.steps:
         for seen in step.access:
             graph.edge(names[seen], names[step.step_id])
-    return str(graph.source)
+    return (f"// {note}\n" if note else "") + str(graph.source)
 
 
 def encoded(text: str) -> str:

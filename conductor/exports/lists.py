@@ -13,10 +13,10 @@ from conductor_client.workflow import Workflow
 POOL_COMMENT = "# workers, counted from 0: "
 
 
-def workflow_lists(workflow: Workflow, pool: Sequence[str]) -> str:
+def workflow_lists(workflow: Workflow, pool: Sequence[str], *, note: str = "") -> str:
     """``model_id``, ``subtasks`` and ``access_list``, under a comment that names the workers in order.
 
-    Workers that ``pool`` lacks are counted after its last one.
+    Workers that ``pool`` lacks are counted after its last one. ``note`` is a comment of one line.
     """
     order = list(dict.fromkeys([*pool, *(step.worker for step in workflow.steps)]))
     place = {step.step_id: step.position for step in workflow.steps}
@@ -28,7 +28,7 @@ def workflow_lists(workflow: Workflow, pool: Sequence[str]) -> str:
         )
         for step in workflow.steps
     ]
-    return f"{POOL_COMMENT}{_plain(order)}\n{write_lists(steps)}\n"
+    return (f"# {note}\n" if note else "") + f"{POOL_COMMENT}{_plain(order)}\n{write_lists(steps)}\n"
 
 
 def pool_order(state: RunState) -> tuple[str, ...]:

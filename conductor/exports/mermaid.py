@@ -23,10 +23,10 @@ _PLAIN = frozenset(" .,!?()'/+=[]{}|@^~-")
 """ASCII punctuation that is only itself inside a quoted Mermaid label."""
 
 
-def workflow_mermaid(workflow: Workflow) -> str:
-    """Mermaid source, one node a step, one arrow an access edge."""
+def workflow_mermaid(workflow: Workflow, *, note: str = "") -> str:
+    """Mermaid source, one node a step, one arrow an access edge; ``note`` is a comment of one line."""
     names = {step.step_id: f"step{step.position + 1}" for step in workflow.steps}
-    lines = ["flowchart TD", f"  {HEADER}"]
+    lines = ["flowchart TD", f"  {HEADER}", *([f"  %% {note}"] if note else [])]
     for step in workflow.steps:
         label = LINE_BREAK.join(
             [f"{step.position + 1} · {encoded(step.worker)}", *map(encoded, step.instruction.split("\n"))]

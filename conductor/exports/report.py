@@ -54,10 +54,12 @@ def _sections(state: RunState, title: str) -> list[Markup | None]:
         for each in state.rounds
         if (said := round_note(each))
     ]
-    plans = [each.plan for each in state.rounds if each.plan is not None] or (
-        [state.plan] if state.plan else []
-    )
-    parts += [_titled("report.plan.title", plan_section(plan, state)) for plan in plans]
+    plans = [(each.round, each.plan) for each in state.rounds if each.plan is not None]
+    if not plans and state.plan is not None:
+        plans = [(1, state.plan)]
+    for number, plan in plans:
+        title = text("report.plan.title") if len(plans) == 1 else text("report.plan.of_round", n=number)
+        parts.append(_titled_text(title, plan_section(plan, state)))
     return [
         *parts,
         _titled("report.lineage", lineage_section(state)),
@@ -91,13 +93,18 @@ def run_head(state: RunState, title: str, *, brand: str | None = None) -> Markup
         (text("report.tile.tokens"), total_tokens(used, is_complete=state.complete.usage)),
         (text("report.tile.cost"), run_cost(state)),
     ]
-    if state.workflow is not None:
-        tiles.insert(0, (text("report.tile.steps"), str(len(state.workflow.steps))))
+    workflows = [each.workflow for each in state.rounds if each.workflow is not None]
+    if not workflows and state.workflow is not None:
+        workflows = [state.workflow]
+    if workflows:
+        tiles.insert(0, (text("report.tile.steps"), str(sum(len(each.steps) for each in workflows))))
+    if len(state.rounds) > 1:
+        tiles.insert(0, (text("report.tile.rounds"), str(len(state.rounds))))
     given = state.conductor == GIVEN
     written_by = text("common.given") if given else text("report.conductor", name=state.conductor)
     facts = [written_by, figures.moment(state.created_at), state.run_id]
-    if state.workflow is not None:
-        facts.insert(0, text(f"report.topology.{topology.classify(state.workflow)}"))
+    if len(workflows) == 1:
+        facts.insert(0, text(f"report.topology.{topology.classify(workflows[0])}"))
     return el(
         "header",
         el("p", brand or text("report.brand"), class_="brand"),

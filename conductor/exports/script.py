@@ -8,7 +8,7 @@ from conductor_client.workflow import Workflow
 
 _SCRIPT = '''\
 """Runs this workflow again through Conductor Studio: python {filename} [address]
-
+{note}
 Needs the package conductor-studio and a running backend; the address is http://127.0.0.1:8501 when left
 out. A backend that asks for a token finds it in the environment variable CONDUCTOR_TOKEN.
 """
@@ -45,8 +45,11 @@ if __name__ == "__main__":
 '''
 
 
-def workflow_script(workflow: Workflow, *, filename: str) -> str:
-    """The script. Every text in it is a Python literal made by ``repr``, so none can become code."""
+def workflow_script(workflow: Workflow, *, filename: str, note: str = "") -> str:
+    """The script. Every text of a run is a Python literal made by ``repr``, so none can become code.
+
+    ``note`` is a sentence of ours below its first line.
+    """
     place = {step.step_id: step.position for step in workflow.steps}
     steps = [
         {
@@ -57,4 +60,9 @@ def workflow_script(workflow: Workflow, *, filename: str) -> str:
         for step in workflow.steps
     ]
     shown = pformat(steps, width=100, sort_dicts=False)
-    return _SCRIPT.format(filename=filename, prompt=pformat(workflow.prompt, width=100), steps=shown)
+    return _SCRIPT.format(
+        filename=filename,
+        note=f"\n{note}\n" if note else "",
+        prompt=pformat(workflow.prompt, width=100),
+        steps=shown,
+    )

@@ -40,8 +40,8 @@ class Forks:
 
         Raises:
             InvalidEdit: an edit does not fit the workflow.
-            StatusError: the parent has no workflow yet, ``fresh`` names an unknown step, or a step that
-                would run has a worker that is unknown or not ready.
+            StatusError: the parent has no workflow yet or not that round, ``fresh`` names an unknown step, or
+                a step that would run has a worker that is unknown or not ready.
         """
         if parent.workflow is None:
             said = "This run has no workflow yet, so there is nothing to edit."
@@ -102,7 +102,14 @@ def _created(
 
 
 def _round_meant(parent: RunState, request: ForkRequest) -> Workflow | None:
-    """The workflow of the round whose steps the edits name: a fork runs one round, and plans no other."""
+    """The workflow of the round that is asked for, or whose steps the edits name: a fork runs one round, and
+    plans no other."""
+    if request.round is not None:
+        workflows = {each.round: each.workflow for each in parent.rounds if each.workflow is not None}
+        if request.round not in workflows:
+            said = f"Round {request.round} of this run has no workflow."
+            raise invalid(said, f"The rounds with one are {', '.join(map(str, workflows))}.")
+        return workflows[request.round]
     named = {edit.step_id for edit in request.edits if edit.op != "add_step"}
     named |= set(request.fresh) if isinstance(request.fresh, tuple) else set()
     for each in reversed(parent.rounds):

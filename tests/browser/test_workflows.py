@@ -150,3 +150,31 @@ def test_a_prompt_of_a_megabyte_runs(studio: Studio, app: App) -> None:
     studio.run("at once " + "a word or two " * 75_000)
     studio.expect_ended()
     assert studio.run_id and len(state(app.address, studio.run_id).prompt) > 1_000_000
+
+
+def test_rounds_are_lanes_and_an_earlier_one_is_edited_and_run_alone(studio: Studio, app: App) -> None:
+    studio.open()
+    studio.button("No limits").click()
+    rounds = studio.page.get_by_role("spinbutton", name="Rounds at most")
+    rounds.fill("3")
+    rounds.press("Enter")
+    expect(studio.button("Up to 3 rounds")).to_be_visible()
+    studio.page.keyboard.press("Escape")
+    first = studio.run(f"{SKY} ROUNDS (at once)")
+    studio.expect_ended()
+    lanes = studio.page.locator(".lane .head")
+    expect(lanes).to_have_text(
+        ["Round 1", "Round 2", "Round 3The conductor looked at the answer and kept it."]
+    )
+    expect(studio.cards).to_have_count(3)
+    expect(studio.page.get_by_text("3 steps · 3 rounds")).to_be_visible()
+    studio.button("Export").click()
+    expect(studio.page.get_by_role("link", name="Mermaid, round 2 only")).to_be_visible()
+    studio.page.keyboard.press("Escape")
+    studio.card(1).click()
+    expect(studio.inspector).to_contain_text("Round 1, step 1.")
+    studio.instruct("Draft an answer in two goes.")
+    expect(studio.cards).to_have_count(1)
+    fork = state(app.address, studio.run_again())
+    assert fork.parent_run == first and fork.workflow is not None
+    assert [step.instruction for step in fork.workflow.steps] == ["Draft an answer in two goes."]

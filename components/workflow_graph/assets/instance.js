@@ -49,7 +49,11 @@ export class Instance {
     this.graph.onView = () => this.paintBar();
     this.graph.onBackground = () => this.editing.chooseEdge(null);
     this.isTouched = matchMedia("(pointer: coarse)").matches; // fingers scroll the page, not a part of it
-    this.ready = adoptStyle(host).then(() => this.root.classList.add("styled"));
+    this.root.style.opacity = "0"; // until it has its style, nobody should see it
+    this.ready = adoptStyle(host).then(() => {
+      this.root.classList.add("styled");
+      this.root.style.opacity = "";
+    });
     host.append(this.root);
     this.theme = watchTheme(this.root);
     this.frame = null; // measured once for each size: measuring at every paint would cost a layout each time

@@ -7,9 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from conductor.service import Studio
-from conductor_client.api import ForkRequest
+from conductor_client.api import ForkPreview, ForkRequest
 from conductor_client.edits import SetInstruction
+from conductor_client.errors import StatusError
 from conductor_client.run_state import RunState
 from tests.conductor.planned import KEEP, ONE_STEP, begin, ended, kinds, run, settings_with, until
 
@@ -185,3 +188,14 @@ async def test_a_fork_runs_the_round_whose_steps_it_edits(tmp_path: Path) -> Non
         "s3": "succeeded",
     }
     assert [len(each.rounds) for each in forks] == [1, 1]
+
+
+async def test_a_fork_of_a_round_that_no_edit_names_is_asked_for_by_its_number(tmp_path: Path) -> None:
+    async with _studio(tmp_path, {"match": AGAIN, "text": TWO}, {"text": ONE_STEP}) as studio:
+        parent = await run(studio, **_rounds(2))
+        first = await studio.fork(parent.run_id, ForkRequest(fresh=True, round=1, dry_run=True))
+        last = await studio.fork(parent.run_id, ForkRequest(fresh=True, dry_run=True))
+        with pytest.raises(StatusError, match="Round 7 of this run has no workflow"):
+            await studio.fork(parent.run_id, ForkRequest(fresh=True, round=7))
+    assert isinstance(first, ForkPreview) and isinstance(last, ForkPreview)
+    assert (first.will_run, last.will_run) == (("s1",), ("s2", "s3"))
