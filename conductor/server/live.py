@@ -1,8 +1,9 @@
 """From a subscription to batches of JSON, the same for WebSocket and SSE.
 
 A pump reads the subscription without waiting for the client; what gathers meanwhile goes out together, at
-most every 20 ms (the hub sends text in batches of 50 ms already). Text of one step that gathers is joined, so
-a client that reads slowly costs memory only for text it has not had yet. Silence is broken by a heartbeat.
+most every 20 ms (the hub sends text in batches of 50 ms already), text of one step joined. Once much has
+gathered for a client that does not read, the pump rests: the hub then lets go of the client's backlog and
+brings it up to date from the store when it reads again. Silence is broken by a heartbeat.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from conductor_client.events import Frame, RunEvent
 
 BATCH_S = 0.02
 HEARTBEAT_S = 15.0
+MOST_WAITING = 200_000
+"""Characters of text that gather for one client before its pump rests."""
+MOST_ITEMS = 500
+"""Events and frames, likewise."""
 
 
 class Streams:
@@ -51,13 +56,16 @@ async def batches(
     Ends with the subscription or when ``ending`` is set. Raises what the subscription raises.
     """
     waiting: list[RunEvent | Frame] = []
-    news = asyncio.Event()
+    news, room = asyncio.Event(), asyncio.Event()
 
     async def pump() -> None:
         async for item in items:
             if isinstance(item, Frame) or hasattr(item, "seq"):
                 _put(waiting, item)
                 news.set()
+                if _is_much(waiting):
+                    room.clear()
+                    await room.wait()
 
     pumping, stopping = asyncio.create_task(pump()), asyncio.create_task(ending.wait())
     for task in (pumping, stopping):
@@ -73,6 +81,7 @@ async def batches(
             while waiting and not ending.is_set():
                 batch = waiting.copy()
                 waiting.clear()
+                room.set()
                 yield batch
                 await asyncio.wait({pumping, stopping}, timeout=BATCH_S, return_when=asyncio.FIRST_COMPLETED)
             if pumping.done():
@@ -82,6 +91,11 @@ async def batches(
         stopping.cancel()
         pumping.cancel()
         await asyncio.gather(pumping, stopping, return_exceptions=True)
+
+
+def _is_much(waiting: Sequence[RunEvent | Frame]) -> bool:
+    n_chars = sum(len(item.text) for item in waiting if isinstance(item, Frame))
+    return n_chars > MOST_WAITING or len(waiting) > MOST_ITEMS
 
 
 def _put(waiting: list[RunEvent | Frame], item: RunEvent | Frame) -> None:

@@ -24,6 +24,8 @@ from conductor.secrets import guard_logs
 
 GRACE_S = 1
 """Seconds that requests in flight get to finish."""
+DEAF_S = 0.2
+"""Seconds after which a stop cuts off whoever does not read what was sent to them."""
 MAX_MESSAGE_BYTES = 200 * 1024 * 1024
 """What Streamlit's page may send up in one message."""
 
@@ -91,6 +93,20 @@ class _Server(uvicorn.Server):
     def stop(self) -> None:
         self.should_exit = True
         self._on_stop()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        hanging_up = asyncio.create_task(self._hang_up_on_the_deaf())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            hanging_up.cancel()
+
+    async def _hang_up_on_the_deaf(self) -> None:
+        await asyncio.sleep(DEAF_S)
+        for connection in list(self.server_state.connections):
+            transport = getattr(connection, "transport", None)
+            if isinstance(transport, asyncio.WriteTransport) and transport.get_write_buffer_size():
+                transport.abort()
 
 
 async def serve(

@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 import pytest
 
-from conductor.server.live import Streams, batches, to_json
+from conductor.server.live import MOST_WAITING, Streams, batches, to_json
 from conductor_client.events import Frame, RunCreated, RunEvent, RunFinished, RunStarted
 
 CREATED = RunCreated(run_id="run_1", seq=1, prompt="p", conductor="c")
@@ -150,3 +150,24 @@ async def test_slow_reader_gets_gathered_text_whole() -> None:
 def test_heartbeat_carries_the_time_of_day() -> None:
     assert to_json(None).startswith('{"heartbeat":"2')
     assert to_json(None).endswith('Z"}')
+
+
+async def test_little_gathers_for_a_client_that_does_not_read_and_nothing_is_lost() -> None:
+    pulled = 0
+
+    async def many() -> AsyncIterator[Item]:
+        nonlocal pulled
+        for number in range(100):
+            pulled += 1
+            yield frame("x" * 10_000, 10_000 * number)
+        yield FINISHED
+
+    async with aclosing(batches(many(), asyncio.Event())) as stream:
+        got = list(await anext(stream))
+        for _ in range(1_000):
+            await asyncio.sleep(0)
+        assert pulled <= 2 * MOST_WAITING // 10_000 + 2
+        async for batch in stream:
+            got += batch
+    assert got[-1] == FINISHED
+    assert "".join(item.text for item in got if isinstance(item, Frame)) == "x" * 1_000_000

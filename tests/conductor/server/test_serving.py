@@ -73,6 +73,28 @@ def test_stop_tells_streams_first_and_does_not_wait_for_the_deaf() -> None:
     assert time.monotonic() - started < 10
 
 
+def test_stop_cuts_off_who_does_not_read(caplog: pytest.LogCaptureFixture) -> None:
+    ended: list[bool] = []
+
+    async def loud(_: Request) -> Response:
+        async def until_told() -> AsyncIterator[bytes]:
+            while not stopping:
+                yield b"x" * 1_000_000
+            ended.append(True)
+
+        return StreamingResponse(until_told())
+
+    stopping: list[bool] = []
+    app = Starlette(routes=[Route("/", loud)])
+    with socket.socket() as deaf, running(app, on_stop=lambda: stopping.append(True)) as address:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect(("127.0.0.1", int(address.rpartition(":")[2])))
+        deaf.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert deaf.recv(12) == b"HTTP/1.1 200"
+    assert ended
+    assert not caplog.records
+
+
 async def test_app_that_cannot_start_is_no_success() -> None:
     @asynccontextmanager
     async def broken(_: Starlette) -> AsyncIterator[None]:
