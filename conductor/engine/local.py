@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from conductor.engine.claims import Claims
@@ -13,6 +15,8 @@ from conductor.engine.claims import Claims
 SWEEP_S = 15.0
 """How often this process looks for runs whose process has died."""
 CANCEL_S = 2.0
+REST_S = 30.0
+"""How long a run that could not be stored is left alone; doubled each time, as its calls are paid for."""
 log = logging.getLogger("conductor.engine")
 
 
@@ -42,7 +46,7 @@ class LocalEngine:
     ) -> None:
         self._runner, self._unfinished, self._claims = runner, unfinished, claims
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._given_up: set[str] = set()
+        self._resting: dict[str, _Rest] = {}
         self._sweeper: asyncio.Task[None] | None = None
         self._is_stopping = False
 
@@ -81,12 +85,15 @@ class LocalEngine:
             await asyncio.shield(ending)
 
     async def resume_unfinished(self) -> tuple[str, ...]:
-        """Takes up every unfinished run that no living process executes; goes on looking for such runs."""
+        """Takes up every unfinished run that no living process executes; goes on looking for such runs.
+
+        One whose outcome could not be stored rests first. As long as nothing can be stored, it calls nobody.
+        """
         if self._sweeper is None:
             self._sweeper = asyncio.create_task(self._sweep(), name="runs of dead processes")
         taken = []
         for run_id in await self._unfinished():
-            if run_id not in self._tasks and run_id not in self._given_up:
+            if run_id not in self._tasks and not self._is_resting(run_id):
                 self.start(run_id)
                 if run_id in self._tasks:
                     taken.append(run_id)
@@ -113,5 +120,28 @@ class LocalEngine:
         if not self._is_stopping:
             self._claims.give_back(run_id)
         if not task.cancelled() and (error := task.exception()) is not None:
-            self._given_up.add(run_id)  # taking it up again and again would pay for the same calls each time
-            log.error("run %s could not be brought to its end", run_id, exc_info=error)
+            rest = self._resting[run_id].longer() if run_id in self._resting else _Rest.of(REST_S)
+            self._resting[run_id] = rest
+            said = "run %s could not be brought to its end; it is taken up again in %g s"
+            log.error(said, run_id, rest.seconds, exc_info=error)
+        else:
+            self._resting.pop(run_id, None)
+
+    def _is_resting(self, run_id: str) -> bool:
+        rest = self._resting.get(run_id)
+        return rest is not None and time.monotonic() < rest.until
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """How long a run is left alone, and the end of it on the monotonic clock."""
+
+    seconds: float
+    until: float
+
+    @classmethod
+    def of(cls, seconds: float) -> _Rest:
+        return cls(seconds, time.monotonic() + seconds)
+
+    def longer(self) -> _Rest:
+        return _Rest.of(2 * self.seconds)

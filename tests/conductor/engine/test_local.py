@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,37 @@ async def test_a_run_that_cannot_be_stored_is_shown_as_failed_and_not_taken_up_a
     async with Stage(tmp_path, scripted("a", {"text": "y"})) as stage:
         assert await stage.engine.resume_unfinished() == (run_id,)
         assert (await stage.ended(run_id)).status == "succeeded"
+
+
+async def test_a_run_that_could_not_be_stored_goes_on_by_itself_once_there_is_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from conductor.store import StoreError
+
+    monkeypatch.setattr(local, "REST_S", 0.0)
+    async with Stage(tmp_path, scripted("a", model="fake-0-20-20"), scripted("b", {"text": "x"})) as stage:
+        whole = stage.store.append
+        tried: list[str] = []
+
+        async def full(run_id: str, _: object) -> None:
+            tried.append(run_id)
+            raise StoreError("disk", "There is no space left.", hint="Free some space.")
+
+        run_id = await stage.start([("a", "one", []), ("b", "two", [0])])
+        await stage.until_text(run_id, "red")
+        monkeypatch.setattr(stage.store, "append", full)
+        with caplog.at_level(logging.ERROR):
+            while len(tried) < 3:  # what broke it, and taking it up again in vain
+                await asyncio.sleep(0.05)
+                await stage.engine.resume_unfinished()
+        assert stage.calls == {"a": 1}, "nobody is called as long as nothing can be stored"
+        assert "taken up again" in caplog.text
+        monkeypatch.setattr(stage.store, "append", whole)
+        while (await stage.store.state(run_id)).status == "running":
+            await asyncio.sleep(0.05)
+            await stage.engine.resume_unfinished()
+        assert (await stage.store.state(run_id)).status == "succeeded"
+        assert stage.calls == {"a": 2, "b": 1}
 
 
 async def test_a_mistake_of_ours_ends_the_run_and_says_so(
