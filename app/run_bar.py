@@ -35,7 +35,7 @@ def draw_badge(status: str) -> None:
 def draw(run: RunState, *, has_draft: bool) -> None:
     """Status and actions of the run in one line."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_bar"):
-        draw_badge(run.status if run.has_ended or run.status == "queued" else "running")
+        draw_badge(run.status if run.has_ended else "running")
         st.caption(_caption(run), width="content")
         st.space("stretch")
         if not run.has_ended:

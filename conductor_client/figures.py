@@ -57,10 +57,12 @@ def attempt_cost(attempt: Attempt, step: StepState) -> str:
 
 
 def run_cost(run: RunState) -> str:
-    """Workers and conductor together. With nothing known, "unpriced" only when no step has a price."""
+    """Workers and conductor together. With nothing known, "unpriced" only when no step has a price, and no
+    planning was cut short."""
     total = run.cost_usd + run.orchestration_cost_usd
     without = [step for step in run.steps.values() if step.attempts and step.cost_usd is None]
-    if total == 0 and not run.complete.cost and not all(map(is_unpriced, without)):
+    is_priceless = all(map(is_unpriced, without)) and (bool(without) or run.complete.usage)
+    if total == 0 and not run.complete.cost and not is_priceless:
         return text("common.unknown")
     return usd(total, is_complete=run.complete.cost)
 

@@ -78,7 +78,7 @@ def _content(
         case "waiting":
             return _of_steps("graph.waits_for", step, numbers), ""
         case "not_run":
-            return text("graph.never_started"), ""
+            return text("graph.never_finished" if now.started_at else "graph.never_started"), ""
         case "running":
             return "", now.partial_text
         case "failed":

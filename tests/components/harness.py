@@ -33,7 +33,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from components.workflow_graph.assets_path import ASSETS
 from conductor_client import events as ev
 
-from .scenes import Story, payload_of, scenes
+from .scenes import payload_of, scenes
+from .story import Story
 from .workflows import workflow_from
 
 HERE = Path(__file__).parent

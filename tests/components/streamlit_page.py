@@ -8,7 +8,8 @@ from pydantic import TypeAdapter
 from components.workflow_graph import Reply, workflow_graph
 from conductor_client.edits import Edit, apply_edits
 from conductor_client.errors import InvalidEdit
-from tests.components.scenes import WORKERS, finished_story, payload_of
+from tests.components.scenes import finished_story, payload_of
+from tests.components.story import WORKERS
 
 KEY = "live_graph"
 EDITS: TypeAdapter[list[Edit]] = TypeAdapter(list[Edit])

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from .pages import See, heard, show
-from .scenes import PROMPT, Story, demo_workflow, payload_of, scenes
+from .scenes import payload_of, scenes
+from .story import PROMPT, Story, demo_workflow
 from .workflows import random_workflow, workflow_from
 
 pytestmark = pytest.mark.browser

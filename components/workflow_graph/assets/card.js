@@ -50,7 +50,7 @@ export class Card {
     this.toolIcon.style.display = model.isTool ? "" : "none";
     setText(this.word, model.word);
     setText(this.time, model.time);
-    setIcon(this.statusIcon, model.status);
+    setIcon(this.statusIcon, model.phase);
     setText(this.instruction, model.instruction);
     setAttribute(this.root, "data-status", model.status);
     setAttribute(this.body, "data-kind", model.body.kind);

@@ -23,7 +23,8 @@ export function cardOf(step, shared) {
   const state = shared.view.steps[step.step_id] ?? null;
   const mark = shared.marks[step.step_id];
   const status = statusOf(state, mark, shared);
-  const word = say(labels, `status.${status}`);
+  const phase = status === "running" ? phaseOf(state) : status;
+  const word = say(labels, `status.${phase}`);
   const worker = status === "will_run" || status === "draft" ? step.worker : (state?.worker ?? step.worker);
   const body = bodyOf(step, state, status, shared);
   const sees = ofSteps("sees", step, shared);
@@ -34,7 +35,7 @@ export function cardOf(step, shared) {
   const time = timeOf(state, status, shared);
   const label = say(labels, "card", { n: number.get(step.step_id), worker, status: word, sees });
   return {
-    id: step.step_id, number: number.get(step.step_id), worker, isTool: shared.tools.has(worker), status, word, time, body, foot, tag,
+    id: step.step_id, number: number.get(step.step_id), worker, isTool: shared.tools.has(worker), status, phase, word, time, body, foot, tag,
     instruction: step.instruction.trim(), label: tag ? `${label}, ${tag}` : label,
   };
 }
@@ -53,6 +54,13 @@ function statusOf(state, mark, { isDraft, hasEnded }) {
   return state.status;
 }
 
+/** How a running step stands: in its worker's queue, at work, or between two tries. */
+function phaseOf({ attempts }) {
+  const attempt = attempts[attempts.length - 1];
+  if (attempt?.finished_at && attempt.wait_s !== null) return "retrying";
+  return attempt && !attempt.started_at ? "queued" : "running";
+}
+
 /** {text, kind, note, mark}: kind is output, live, thinking, partial, error or none; a note and a mark are ours, a text is theirs. */
 function bodyOf(step, state, status, shared) {
   const { labels } = shared;
@@ -61,7 +69,7 @@ function bodyOf(step, state, status, shared) {
   switch (status) {
     case "draft": case "will_run": return accessNote("will_see");
     case "waiting": return accessNote("waits_for");
-    case "not_run": return note("never_started");
+    case "not_run": return note(state.started_at ? "never_finished" : "never_started");
     case "running": return runningBody(step, state, shared);
     case "failed": return failedBody(state, labels);
     case "skipped": return skippedBody(state, shared);
@@ -186,10 +194,11 @@ function spendings({ totals, steps }, labels) {
   const without = Object.values(steps).filter((step) => step.attempts.length && step.cost_usd === null);
   const known = sum(total(tokens), total(planTokens)) ?? (complete.usage ? 0 : null);
   const usd = Number(cost) + Number(planCost);
+  const isPriceless = without.every(isUnpriced) && (without.length > 0 || complete.usage);
   const atLeast = (isComplete, text) => (isComplete ? text : `≥\u00a0${text}`);
   return [
     known === null ? say(labels, "tokens_unknown") : atLeast(complete.usage, sayCount(labels, "tokens", known)),
-    complete.cost || usd > 0 ? atLeast(complete.cost, dollars(usd)) : say(labels, without.every(isUnpriced) ? "unpriced" : "cost_unknown"),
+    complete.cost || usd > 0 ? atLeast(complete.cost, dollars(usd)) : say(labels, isPriceless ? "unpriced" : "cost_unknown"),
   ];
 }
 

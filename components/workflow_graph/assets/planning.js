@@ -25,9 +25,9 @@ export class Planning {
     const ending = view.status === "cancelled" ? "cancelled" : "failed";
     const kind = !view.run_id ? "empty" : store.hasEnded ? ending : "plan";
     setAttribute(this.root, "data-kind", kind);
+    setAttribute(this.well, "data-kind", kind === "plan" ? model.kind : "partial");
     if (kind === "plan") {
       this.fill("planning", model.title, model.who, model.note, model.text, model.foot);
-      setAttribute(this.well, "data-kind", model.kind);
     } else if (kind === ending) {
       const said = view.error ?? { message: say(payload.labels, "no_plan"), hint: "" };
       this.fill(ending, say(payload.labels, `run.${view.status}`), view.conductor, said.message, view.plan_text?.tail ?? "", [said.hint].filter(Boolean));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cardOf, context } from "../../../components/workflow_graph/assets/cards.js";
+import { cardOf, context, planningOf } from "../../../components/workflow_graph/assets/cards.js";
 import { Store } from "../../../components/workflow_graph/assets/store.js";
 
 const workflow = {
@@ -98,4 +98,22 @@ test("a clock that runs ahead of the server's is corrected by its heartbeat", ()
   const store = started();
   store.accept([{ heartbeat: at(4) }]);
   assert.equal(store.now(), Date.parse(at(4)));
+});
+
+test("the conductor's thought and then its text stand on the planning card, and a rejected plan is counted", () => {
+  const store = new Store(() => 0);
+  const labels = { planning: "Planning", planning_note: "wait", "plans_rejected.one": "{n} rejected", "characters.other": "{n} characters" };
+  store.setPayload({ run_id: "r", state: null, labels, marks: {}, workers: [], draft: false, workflow: null });
+  seq = 0;
+  store.accept([event("run_created", { conductor: "c" }), event("run_started"), event("plan_started", { conductor: "c", round: 1 })]);
+  assert.deepEqual([planningOf(store).note, planningOf(store).text], ["wait", ""]);
+  const plan = (offset, text, channel) => frame(offset, text, { step_id: "plan", channel });
+  store.accept([plan(0, "hm", "reasoning")]);
+  assert.deepEqual([planningOf(store).text, planningOf(store).kind], ["hm", "thinking"]);
+  store.accept([plan(0, "model_id", "output"), plan(8, " = [0]", "output")]);
+  const shown = planningOf(store);
+  assert.deepEqual([shown.text, shown.kind, shown.note, shown.foot], ["model_id = [0]", "live", "", ["14 characters"]]);
+  store.accept([event("plan_rejected", { attempt: 1, round: 1, raw_text: "model_id = [0]", diagnostics: [], usage: null, cost_usd: null })]);
+  assert.equal(store.view.plan_text.head, "model_id = [0]");
+  assert.equal(planningOf(store).foot[0], "1 rejected");
 });
