@@ -1,4 +1,4 @@
-"""Every way of answering, by the name of the model that is asked for. ``row``: of the table of wires.
+"""Every way of answering, by the name of the model asked for. ``row``: of the table of wires, 0 = beside it.
 
 A case that goes well in the end fails the first request that holds these messages and answers the next, over
 and over: each new run sees the same.
@@ -7,7 +7,7 @@ and over: each new run sees the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.bad_server.answers import Answer, Form, Problem
@@ -42,6 +42,7 @@ class Asked:
     form: Form
     body: Mapping[str, Any]
     before: int
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def prompt(self) -> str:
@@ -108,11 +109,24 @@ def _full_context(asked: Asked) -> Said:
     return replace(GOOD, input_tokens=OLLAMA_CONTEXT - GOOD.output_tokens)
 
 
+def _echo(asked: Asked) -> Said:
+    said = " ".join(f"{name}: {value}" for name, value in asked.headers.items())
+    return Problem(401, f"Refused: {said}", "authentication_error")
+
+
 _OVERLOADED = Problem(529, "Overloaded", "overloaded_error")
 _PARTS = ("One ", "two ", "three ")
 OPENAI: tuple[Form, ...] = ("openai",)
 
 CASES = (
+    Case(0, "00-mute", "not even headers for a minute", always(Reply(is_mute=True))),
+    Case(
+        0,
+        "00-stuck",
+        "one piece, then nothing for a minute",
+        always(replace(GOOD, texts=("All ",), is_stuck=True)),
+    ),
+    Case(0, "00-echo", "401 that repeats every header and the address", _echo),
     Case(1, "01-usage-alone", "usage in a last chunk without choices", always(GOOD), OPENAI),
     Case(
         2,

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -24,7 +24,7 @@ class BadServer:
 
     url: str = ""
     asked: list[Asked] = field(default_factory=list)
-    headers: list[Mapping[str, str]] = field(default_factory=list)
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
     hung_up: asyncio.Event = field(default_factory=asyncio.Event)
     _before: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
@@ -39,10 +39,10 @@ class BadServer:
         said = await request.json()
         model = str(said.get("model"))
         place = (form, model, json.dumps(said.get("messages")))
-        asked = Asked(form, said, self._before[place])
+        asked = Asked(form, said, self._before[place], request.headers)
         self._before[place] += 1
         self.asked.append(asked)
-        self.headers.append(request.headers)
+        self.begun.set()
         try:
             return await write(reply_to(asked, model), request)
         except (asyncio.CancelledError, ConnectionError):

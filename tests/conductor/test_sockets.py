@@ -13,6 +13,8 @@ from conductor.settings import Settings
 from conductor_client.api import RunRequest
 from tests.scripted_server import ScriptedServer
 
+TOO_LONG_S = 20.0
+"""Less than what the calls would go on for, and far more than a stop takes on a busy machine."""
 POOL = """
 [[worker]]
 name = "openai"
@@ -30,8 +32,8 @@ api_key_env = "SOCKET_TEST_PASS"
 """
 
 
-@pytest.mark.parametrize("model", ["fake-20-2000-20", "fake-60000-1-0"], ids=["streaming", "before any text"])
-async def test_the_server_sees_the_client_hang_up_within_a_second(
+@pytest.mark.parametrize("model", ["fake-20-5000-20", "fake-60000-1-0"], ids=["streaming", "before any text"])
+async def test_the_server_sees_the_client_hang_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
     monkeypatch.setenv("SOCKET_TEST_PASS", "nothing to hide")
@@ -47,21 +49,20 @@ async def test_the_server_sees_the_client_hang_up_within_a_second(
             run_id, _ = await studio.start_run(RunRequest.model_validate(request))
             await _until(lambda: server.stats.open == 2)
             await asyncio.sleep(0.2)
-            began = time.monotonic()
-            await studio.cancel(run_id)
-            assert time.monotonic() - began < 1.0
-            await _until(lambda: server.stats.open == 0, within_s=1.0)
+            async with asyncio.timeout(TOO_LONG_S):
+                await studio.cancel(run_id)
+            await _until(lambda: server.stats.open == 0)
             assert server.stats.aborted == {"openai": 1, "anthropic": 1}
             state = await studio.state(run_id)
             assert {step.status for step in state.steps.values()} == {"cancelled"}
             texts = [step.partial_text for step in state.steps.values()]
-            assert all(text.startswith("red") for text in texts) is (model == "fake-20-2000-20")
+            assert all(text.startswith("red") for text in texts) is (model == "fake-20-5000-20")
         finally:
             await studio.close()
 
 
-async def _until(holds: object, within_s: float = 20.0) -> None:
-    give_up = time.monotonic() + within_s
+async def _until(holds: object) -> None:
+    give_up = time.monotonic() + TOO_LONG_S
     while not holds():  # type: ignore[operator]  # a condition to ask
         assert time.monotonic() < give_up
         await asyncio.sleep(0.01)

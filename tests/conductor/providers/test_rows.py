@@ -124,6 +124,7 @@ RIGHT = {
 ASKED = [
     pytest.param(case.model, form, streamed, id=f"{case.model}-{form}-{'stream' if streamed else 'whole'}")
     for case in CASES
+    if case.row
     for form in case.forms
     for streamed in (True, False)
 ]
@@ -203,8 +204,8 @@ async def test_each_row_comes_out_right(providers: Providers, model: str, form: 
 
 
 def test_every_row_has_a_case_and_every_case_its_right_outcome() -> None:
-    assert {case.row for case in CASES} == set(range(1, 24))
-    assert set(RIGHT) == set(BY_MODEL)
+    assert {case.row for case in CASES if case.row} == set(range(1, 24))
+    assert set(RIGHT) == {case.model for case in CASES if case.row}
     assert len(BY_MODEL) == len(CASES)
 
 
