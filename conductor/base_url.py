@@ -30,7 +30,12 @@ METADATA = frozenset(
 )
 _SHARED = ipaddress.ip_network("100.64.0.0/10")  # behind carriers' and VPNs' address translation
 _odd_number = re.compile(r"(?:0x[0-9a-f]+|[0-9]+)(?:\.(?:0x[0-9a-f]+|[0-9]+))*\.?")
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_ambiguous = re.compile(r"[\s\\]")
+_name = re.compile(r"(?=.{1,253}\.?$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}))*\.?")
+_CARRYING_IPV4 = tuple(
+    map(ipaddress.ip_network, ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"))
+)
+"""IPv6 networks whose addresses end in an IPv4 address: compatible, translated, NAT64, local NAT64."""
 
 KEY_HOSTS: dict[str, tuple[str, ...]] = {
     "OPENAI_API_KEY": ("openai.com", "openai.azure.com"),
@@ -56,12 +61,14 @@ class ForbiddenAddress(WorkerError):
 
 
 def host_of(base_url: str) -> str:
-    """Host name of an address, lower case, without brackets.
+    """Host name of an address as it is asked for: lower case, without brackets, other scripts in ASCII.
 
     Raises:
-        ForbiddenAddress: no http(s) address, or one that carries a password, a query or a fragment. The
-            message never repeats the address: it may hold a key.
+        ForbiddenAddress: no http(s) address, one that carries a password, a query or a fragment, or one that
+            two programs could read as two hosts. The message never repeats the address: it may hold a key.
     """
+    if not base_url.isprintable() or _ambiguous.search(base_url):
+        raise ForbiddenAddress("base_url is no web address.", "Write https://host/path, without spaces.")
     try:
         parts = urlsplit(base_url)
         _ = parts.port
@@ -74,11 +81,42 @@ def host_of(base_url: str) -> str:
             "base_url carries more than a host and a path.",
             "Leave out user, password, query and fragment; a key goes into api_key_env.",
         )
-    host = parts.hostname.lower()
+    host = _in_ascii(parts.hostname.lower())
+    _check_number(host)
+    if not is_address(host) and ("[" in parts.netloc or not _name.fullmatch(host)):
+        raise ForbiddenAddress("base_url has a host that is no name.", "Write it as others know it.")
+    return host
+
+
+def check_host(host: str, *, from_operator: bool) -> None:
+    """Decides on a host just before it is asked, when it is a number rather than a name.
+
+    Raises:
+        ForbiddenAddress: as ``check_address`` does, and for numbers that programs read differently.
+    """
+    _check_number(host)
+    if is_address(host):
+        check_address(host, host, from_operator=from_operator)
+
+
+def _check_number(host: str) -> None:
     if _odd_number.fullmatch(host) and not is_address(host):
         # 127.1, 0x7f.1, 2130706433: some programs read these as addresses, so nobody gets to decide.
         raise ForbiddenAddress("base_url has an odd numeric host.", "Write it as four numbers, or as a name.")
-    return host
+
+
+def _in_ascii(host: str) -> str:
+    """The host as it goes over the wire: dots and digits of other scripts become what they stand for."""
+    if host.isascii() and "xn--" not in host:
+        return host
+    import idna
+
+    try:
+        encoded = idna.encode(host).decode("ascii")
+        idna.decode(encoded)
+    except UnicodeError:
+        raise ForbiddenAddress("base_url has a host that is no name.", "Check its spelling.") from None
+    return encoded
 
 
 def check_address(address: str, host: str, *, from_operator: bool) -> None:
@@ -111,8 +149,7 @@ def check_literal(worker: Worker) -> str | None:
     if worker.base_url is None:
         return None
     host = host_of(worker.base_url)
-    if is_address(host):
-        check_address(host, host, from_operator=worker.from_operator)
+    check_host(host, from_operator=worker.from_operator)
     check_key(worker, host)
     return host
 
@@ -142,9 +179,12 @@ def check_key(worker: Worker, host: str) -> None:
 
 
 def is_address(host: str) -> bool:
-    """Whether ``host`` is a numeric address rather than a name."""
+    """Whether ``host`` is a numeric address rather than a name; only one of IPv6 may have a zone."""
+    address, zone, _ = host.partition("%")
+    if zone and ":" not in address:
+        return False
     try:
-        ipaddress.ip_address(host.split("%")[0])
+        ipaddress.ip_address(address)
     except ValueError:
         return False
     return True
@@ -164,7 +204,7 @@ def _inner(ip: Address) -> Sequence[Address]:
     found: list[Address] = [each for each in (ip.ipv4_mapped, ip.sixtofour) if each is not None]
     if ip.teredo is not None:
         found += ip.teredo
-    if ip in _NAT64 or int(ip) >> 32 == 0:
+    if any(ip in network for network in _CARRYING_IPV4):
         found.append(IPv4Address(int(ip) & 0xFFFF_FFFF))
     return found
 

@@ -19,7 +19,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import DefaultResolver
 from yarl import URL
 
-from conductor.base_url import check_address, is_address, is_this_machine
+from conductor.base_url import check_address, check_host, is_this_machine
 from conductor.providers.base import Worker, WorkerError
 from conductor.secrets import scrub
 
@@ -37,6 +37,7 @@ _MEANS: tuple[tuple[type[Exception], type[httpx2.TransportError]], ...] = (
     (aiohttp.ClientError, httpx2.NetworkError),
     (TimeoutError, httpx2.ReadTimeout),
     (OSError, httpx2.ConnectError),
+    (UnicodeError, httpx2.ConnectError),  # a name that cannot be looked up
 )
 
 
@@ -65,8 +66,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Sends one request. Raises ``ForbiddenAddress`` before anything is sent, else httpx2's errors."""
         host = request.url.host
-        if is_address(host):
-            check_address(host, host, from_operator=self._from_operator)
+        check_host(host, from_operator=self._from_operator)
         timeout = request.extensions.get("timeout", {})
         with _translated():
             response = await self._opened().request(
@@ -151,7 +151,7 @@ class _Body(httpx2.AsyncByteStream):
 def _translated() -> Iterator[None]:
     try:
         yield
-    except (aiohttp.ClientError, OSError) as error:
+    except (aiohttp.ClientError, OSError, UnicodeError) as error:
         meaning = next(theirs for ours, theirs in _MEANS if isinstance(error, ours))
         raise meaning(str(error)) from error
 
@@ -196,4 +196,5 @@ def _shown_place(worker: Worker) -> str:
     if worker.base_url is None:
         return "its vendor"
     parts = URL(worker.base_url)
-    return f"{parts.host}:{parts.port}"
+    host = f"[{parts.host}]" if ":" in (parts.host or "") else parts.host
+    return f"{host}:{parts.port}"
