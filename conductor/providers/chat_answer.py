@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from conductor.providers.answer_text import AnswerText
 from conductor.providers.base import Completion, Delta, TokenLogprob, Worker, WorkerError
-from conductor.providers.failures import OVERFLOW, failure, read_error
+from conductor.providers.failures import OVERFLOW, SHOWN_CHARACTERS, failure, read_error, scrubbed
 from conductor.providers.usage_forms import openai_usage, reported_cost, so_far
 
 Finish = Literal["stop", "length", "tool", "other"]
@@ -46,7 +46,7 @@ class ChatAnswer:
         if usage := chunk.get("usage"):
             self._usage = usage
         if self._model is None and isinstance(chunk.get("model"), str):
-            self._model = chunk["model"] or None
+            self._model = scrubbed(self._worker, chunk["model"]) or None
         choices = chunk.get("choices")
         for choice in choices if isinstance(choices, list) else ():
             if isinstance(choice, Mapping) and choice.get("index") in (0, None):
@@ -132,9 +132,10 @@ class ChatAnswer:
 
 def refusal(worker: Worker, said: str) -> WorkerError:
     """The model, or a filter before it, would not answer."""
+    said = scrubbed(worker, said)[:SHOWN_CHARACTERS]
     return WorkerError(
         "refused",
-        f"Worker {worker.name} refused: {said[:500]}" if said else f"Worker {worker.name} refused to answer.",
+        f"Worker {worker.name} refused: {said}" if said else f"Worker {worker.name} refused to answer.",
         hint="Rephrase the instruction, or choose another worker.",
     )
 

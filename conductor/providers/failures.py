@@ -101,10 +101,15 @@ def read_error(status: int, body: bytes | str | Any, headers: Mapping[str, str] 
     )
 
 
+def scrubbed(worker: Worker, text: str) -> str:
+    """What a server said of itself or of the request, without keys; the worker's own first of all."""
+    return scrub(text, names=filter(None, [worker.api_key_env]))
+
+
 def failure(worker: Worker, said: Said) -> WorkerError:
     """The error a step gets for what the server said."""
     kind = _kind(said)
-    shown = scrub(said.message, names=filter(None, [worker.api_key_env]))[:SHOWN_CHARACTERS].strip()
+    shown = scrubbed(worker, said.message)[:SHOWN_CHARACTERS].strip()
     status = f"HTTP {said.status}" if said.status != 200 else "an error in its answer"
     message = (
         f"Worker {worker.name} got {status}: {shown}" if shown else f"Worker {worker.name} got {status}."

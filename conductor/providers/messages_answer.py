@@ -8,7 +8,7 @@ from typing import Any, Literal
 from conductor.providers.answer_text import AnswerText, Channel
 from conductor.providers.base import Completion, Delta, Worker, WorkerError
 from conductor.providers.chat_answer import refusal, spent_on_thinking, truncated_stream
-from conductor.providers.failures import failure, read_error
+from conductor.providers.failures import failure, read_error, scrubbed
 from conductor.providers.usage_forms import anthropic_usage, so_far
 
 _FINISHES: dict[str, Literal["stop", "length", "tool", "other"]] = {
@@ -121,7 +121,8 @@ class MessagesAnswer:
 
     def _message(self, message: Mapping[str, Any]) -> None:
         model = message.get("model")
-        self._model = model if isinstance(model, str) and model else self._model
+        if isinstance(model, str) and model:
+            self._model = scrubbed(self._worker, model)
         self._count(message.get("usage"))
 
     def _end(self, said: Mapping[str, Any]) -> None:

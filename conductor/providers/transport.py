@@ -21,7 +21,7 @@ from yarl import URL
 
 from conductor.base_url import check_address, check_host, is_this_machine
 from conductor.providers.base import Worker, WorkerError
-from conductor.secrets import scrub
+from conductor.providers.failures import scrubbed
 
 CONNECT_TIMEOUT_S = 10.0
 KEEPALIVE_S = 30.0
@@ -182,7 +182,7 @@ def connection_failure(worker: Worker, error: Exception, *, is_under_way: bool =
             retryable=True,
         )
     said = next((str(each) for each in reversed(chain) if str(each)), type(error).__name__)
-    shown = scrub(said, names=filter(None, [worker.api_key_env]))[:300]
+    shown = scrubbed(worker, said)[:300]
     timed_out = any(isinstance(each, httpx2.TimeoutException | TimeoutError) for each in chain)
     return WorkerError(
         "timeout" if timed_out else "connection",

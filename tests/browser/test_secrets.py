@@ -28,7 +28,17 @@ WORKERS = {
     "page": ("openai", "page"),
     "cut": ("openai", "cut"),
     "claude": ("anthropic", "denied"),
+    "picky": ("openai", "picky"),
+    "never": ("openai", "never"),
+    "echo": ("openai", "echo"),
+    "moved": ("openai", "moved"),
+    "refuses": ("openai", "refuses"),
+    "named": ("openai", "named"),
+    "claude, never": ("anthropic", "never"),
+    "claude, echo": ("anthropic", "echo"),
 }
+SHOWN = ("never", "echo", "refuses", "named")
+"""Workers of a run that is looked at on the page."""
 FORMATS = ("json", "lists", "mermaid", "dot", "svg", "html", "python")
 SEARCH = """
 import pathlib, sys
@@ -50,6 +60,7 @@ def _pool(folder: Path, rogue: RogueServer) -> Path:
     tables = [
         f'[[worker]]\nname = "{name}"\nprovider = "{provider}"\nmodel = "m"\n'
         f'base_url = "{rogue.url}/{path}/v1"\napi_key_env = "DOOR_OPENER"\n'
+        'settings = { temperature = 0 }\nprofile = { api_version = "2023-06-01" }\n'
         for name, (provider, path) in WORKERS.items()
     ]
     (folder / "pool.toml").write_text("\n".join(tables), encoding="utf-8")
@@ -70,7 +81,8 @@ class Ears:
 @pytest.fixture
 def app(tmp_path: Path, rogue: RogueServer) -> Iterator[App]:
     """An app whose workers hold the marker as their key."""
-    running = App(tmp_path, _pool(tmp_path, rogue), DOOR_OPENER=MARKER)
+    chatty = {"OPENAI_LOG": "debug", "ANTHROPIC_LOG": "debug"}
+    running = App(tmp_path, _pool(tmp_path, rogue), DOOR_OPENER=MARKER, **chatty)
     running.start()
     yield running
     running.kill()
@@ -80,20 +92,24 @@ def test_a_key_is_found_nowhere(app: App, tmp_path: Path, rogue: RogueServer, op
     """Behaviour row 18: a marker key in the environment, then database, logs, exports, page and errors."""
     page = open_page()
     ears, said = Ears(page), []
+    others = [name for name in WORKERS if name not in {"good", *SHOWN}]
     runs = [
-        finished(app.address, SKY, [(name, "Say something.", []) for name in WORKERS if name != "good"]),
+        finished(app.address, SKY, [(name, "Say something.", []) for name in SHOWN]),
+        finished(app.address, SKY, [(name, "Say something.", []) for name in others]),
         finished(app.address, SKY, [("good", "Say something.", []), ("denied", "Say more.", [0])]),
         finished(app.address, SKY, [("good", "Say something.", [])]),
     ]
     said += _everything_the_api_says(app, runs)
-    said += _everything_the_page_shows(page, app, runs[1])
+    for run, steps in ((runs[0], len(SHOWN)), (runs[2], 2)):
+        said += _everything_the_page_shows(page, app, run, steps)
     app.stop(signal.SIGKILL)  # what it had no time to tidy up is searched too
     app.start()
     assert app.stop() == 0
-    assert rogue.heard >= 8, "the key was never used"
+    assert rogue.heard >= 20, "the key was never used"
     assert any(MASK in text for text in said), "no text ever held the key, so nothing was proved"
     assert [text[:200] for text in said if MARKER in text] == []
     assert [frame[:200] for frame in ears.heard if MARKER.encode() in frame] == []
+    assert "Request options" in app.log(), "the SDKs did not log what they send"
     assert MARKER not in app.log()
     command = [sys.executable, "-c", SEARCH, str(tmp_path), MARKER]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
@@ -128,7 +144,7 @@ def _everything_the_api_says(app: App, runs: list[str]) -> list[str]:
     return said
 
 
-def _everything_the_page_shows(page: Page, app: App, run: str) -> list[str]:
+def _everything_the_page_shows(page: Page, app: App, run: str, steps: int) -> list[str]:
     studio = Studio(page, app.address).open(run)
     studio.inspect(2)
     said = []
@@ -138,7 +154,7 @@ def _everything_the_page_shows(page: Page, app: App, run: str) -> list[str]:
     said.append(page.locator("body").inner_text())
     with app.client() as client:
         page.goto(app.address + client.share(run).path)
-    expect(page.locator("[data-box]")).to_have_count(2)
+    expect(page.locator("[data-box]")).to_have_count(steps)
     said.append(page.content())
     page.goto(f"{app.address}/workers")
     expect(page.get_by_text("key in DOOR_OPENER").first).to_be_visible()
