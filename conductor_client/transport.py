@@ -56,7 +56,13 @@ class Http:
         if timeout is not None:
             options["timeout"] = timeout
         with self._spoken(method, path):
-            reply = self._client.request(method, path, **options)
+            try:
+                reply = self._client.request(method, path, **options)
+            except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+                # An idle connection that the other side closed just then. Only reading is safe to say again.
+                if method != "GET":
+                    raise
+                reply = self._client.request(method, path, **options)
         if not reply.is_success:
             self._raise_for(reply, method, path)
         return reply

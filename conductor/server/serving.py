@@ -24,6 +24,11 @@ from conductor.secrets import guard_logs
 
 GRACE_S = 1
 """Seconds that requests in flight get to finish."""
+KEEP_ALIVE_S = 75
+"""Seconds after which an idle connection is closed: long after a client (httpx: 5 s) would use it once more.
+
+With the same five seconds on both sides a request could meet the closing of its connection.
+"""
 DEAF_S = 0.2
 """Seconds after which a stop cuts off whoever does not read what was sent to them."""
 MAX_MESSAGE_BYTES = 200 * 1024 * 1024
@@ -135,6 +140,7 @@ async def serve(
         access_log=False,
         log_level="warning",
         timeout_graceful_shutdown=GRACE_S,
+        timeout_keep_alive=KEEP_ALIVE_S,
         server_header=False,
     )
     guard_logs(secret_names)

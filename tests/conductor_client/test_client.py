@@ -162,6 +162,33 @@ def test_no_answer_says_what_was_attempted_where(
     assert caught.value.hint
 
 
+def test_a_question_on_a_connection_that_was_just_closed_is_asked_again() -> None:
+    asked: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(request.method)
+        if len(asked) == 1:
+            raise httpx.RemoteProtocolError("Server disconnected without sending a response.")
+        return httpx.Response(
+            200, json={"version": "1", "engine": "embedded", "pool_size": 0, "store_writable": True}
+        )
+
+    assert client_of(handler).health().pool_size == 0
+    assert asked == ["GET", "GET"]
+
+
+def test_what_changes_something_is_not_sent_twice_by_itself() -> None:
+    asked: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(request.method)
+        raise httpx.RemoteProtocolError("Server disconnected without sending a response.")
+
+    with pytest.raises(errors.ConnectionFailed):
+        client_of(handler).cancel("run_1")
+    assert asked == ["POST"]
+
+
 def sse(*items: RunCreated | RunStarted | RunFinished | Frame, end: bool = False) -> bytes:
     text = ""
     for item in items:
