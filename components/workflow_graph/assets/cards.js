@@ -176,7 +176,7 @@ export function runFacts(store) {
   const { view } = store;
   const steps = Object.values(view.steps);
   const done = steps.filter((step) => step.status === "succeeded" || step.status === "reused").length;
-  const facts = steps.length ? [say(labels, "steps_done", { done, n: steps.length })] : [];
+  const facts = steps.length ? [sayCount(labels, "steps_done", steps.length, { done })] : [];
   const wall = view.wall_s ?? (view.started_at && !store.hasEnded ? (store.now() - Date.parse(view.started_at)) / 1000 : null);
   const { totals } = view;
   if (wall !== null) {
