@@ -1,6 +1,7 @@
 """Reading one pool file: values, or exact problems with file, line, key and what was expected.
 
-A table with a wrong value is left out and the rest is used; an unknown key is told and ignored. Nothing here
+A worker with a wrong value is used as the last good version of the file had it, its price included, or left
+out when there was none. The rest is used as it stands; an unknown key is told and ignored. Nothing here
 raises for any content, and no value of a key that may hold a secret is ever repeated in a message.
 """
 
@@ -38,8 +39,11 @@ from conductor_client.pool import PoolProblem
 SYNTAX = '[[worker]], [[conductor]], or key = value with texts in "double quotes".'
 
 
-def read_pool(path: Path) -> Pool:
-    """The pool a file describes. A file that cannot be read gives a pool without workers and the reason."""
+def read_pool(path: Path, *, before: Pool | None = None) -> Pool:
+    """The pool a file describes. A file that cannot be read gives a pool without workers and the reason.
+
+    ``before``: the last good version of the file.
+    """
     try:
         if path.is_dir():
             raise _Unreadable("it is a folder. Name the TOML file in it")
@@ -54,10 +58,10 @@ def read_pool(path: Path) -> Pool:
         return _broken(path, str(error))
     except OSError as error:
         return _broken(path, error.strerror or type(error).__name__)
-    return parse_pool(text, name=path.stem, path=path)
+    return parse_pool(text, name=path.stem, path=path, before=before)
 
 
-def parse_pool(text: str, *, name: str, path: Path | None = None) -> Pool:
+def parse_pool(text: str, *, name: str, path: Path | None = None, before: Pool | None = None) -> Pool:
     """The pool a text describes. ``name`` is the file's, without its ending: what people choose it by."""
     file = path.name if path is not None else f"{name}.toml"
     try:
@@ -70,7 +74,7 @@ def parse_pool(text: str, *, name: str, path: Path | None = None) -> Pool:
         said = f"No valid TOML: {scrub(said)}. Expected {SYNTAX}"
         problem = PoolProblem(file=file, line=line, said=said)
         return Pool(name=name, workers=(), problems=(problem,), path=path)
-    reader = _Reader(file, text)
+    reader = _Reader(file, text, before.workers if before is not None else ())
     top = reader.table(content, "", 0, TOP, (), tables=("worker", "conductor"))
     workers = reader.workers(content.get("worker", []))
     conductors = reader.conductors(content.get("conductor", []), workers)
@@ -104,8 +108,9 @@ def _broken(path: Path, reason: str) -> Pool:
 
 
 class _Reader:
-    def __init__(self, file: str, text: str) -> None:
+    def __init__(self, file: str, text: str, before: Iterable[Worker] = ()) -> None:
         self._file = file
+        self._before = {worker.name: worker for worker in before}
         self._places = find_places(text)
         self.problems: list[PoolProblem] = []
 
@@ -162,20 +167,22 @@ class _Reader:
         places: dict[str, int] = {}
         for index, content in enumerate(self._list(tables, "worker")):
             values = self.table(content, "worker", index, WORKER, WORKER_NEEDS)
-            if values is None:
+            worker = self._earlier(index, content) if values is None else Worker(**values)
+            if worker is None:
                 continue
-            worker = Worker(**values)
             if worker.name in found:
                 self._taken("worker", index, worker.name, places[worker.name])
             elif worker.name in SERVED_NAMES:
                 said = f"{worker.name!r} is a name of this program's own API; expected any other."
                 self.tell("worker", index, "name", said)
-            elif said := _unknown_model(worker):
-                self.tell("worker", index, "model", said)
-            elif said := problem_with(worker):
-                self.tell("worker", index, "profile", said)
             else:
-                found[worker.name], places[worker.name] = worker, index
+                if said := _unknown_model(worker):
+                    self.tell("worker", index, "model", said)
+                elif said := problem_with(worker):
+                    self.tell("worker", index, "profile", said)
+                usable = self._earlier(index, content) if said else worker
+                if usable is not None:
+                    found[worker.name], places[worker.name] = usable, index
         for worker in found.values():
             other = worker.fallback
             if other is not None and (other not in found or other == worker.name):
@@ -188,6 +195,17 @@ class _Reader:
             said += "Each is tried once; expected a chain that ends."
             self.tell("worker", places[loop[-1]], "fallback", said)
         return tuple(found.values())
+
+    def _earlier(self, index: int, content: Any) -> Worker | None:
+        """The worker of a table that cannot be used, as the file's last good version has it."""
+        name = content.get("name") if isinstance(content, dict) else None
+        worker = self._before.get(name) if isinstance(name, str) else None
+        if worker is not None:
+            price = worker.price or {}
+            units = [f"{price[key]} USD" for key in ("input_usd_per_mtok", "output_usd_per_mtok") if price]
+            priced = f", at {' in and '.join(units)} out per million tokens" if price else ""
+            self.tell("worker", index, "", f"{worker.name!r} is used as it was before this mistake{priced}.")
+        return worker
 
     def conductors(self, tables: Any, workers: Sequence[Worker]) -> tuple[ConductorSpec, ...]:
         found: dict[str, ConductorSpec] = {}

@@ -80,7 +80,7 @@ class PoolShelf:
             stamp, is_there = (0, 0), not isinstance(problem, FileNotFoundError)
         known = self._read.get(path)
         if known is None or known[0] != stamp or stamp == (0, 0):
-            pool = read_pool(path) if is_there else self._missing(path)
+            pool = read_pool(path, before=self._good.get(path)) if is_there else self._missing(path)
             known = self._read[path] = (stamp, pool)
             if known[1].workers:
                 self._good[path] = known[1]

@@ -81,6 +81,52 @@ def test_broken_file_leaves_its_last_good_version(settings: Settings) -> None:
     assert (names(shelf, "team"), shelf.get("team").problems) == (["mended"], ())
 
 
+TWO = """
+default_worker = "dear"
+[[worker]]
+name = "dear"
+provider = "openai"
+model = "m"
+price = {{ input_usd_per_mtok = "{}", output_usd_per_mtok = "10" }}
+[[worker]]
+name = "other"
+provider = "openai"
+model = "{}"
+fallback = "dear"
+"""
+
+
+def test_a_worker_with_a_broken_price_keeps_its_last_good_one_which_is_named(settings: Settings) -> None:
+    """Wire 23: a broken price gives a clear error, and the last good prices, named."""
+    path = settings.pools_dir / "team.toml"
+    write(path, TWO.format("1.25", "m"))
+    shelf = PoolShelf(settings)
+    good = shelf.get("team")
+    for price, model in (("free", "n"), ("cheap", "longer")):
+        write(path, TWO.format(price, model))
+        pool = shelf.get("team")
+        assert pool.worker("dear") == good.worker("dear"), "also after a second mistake"
+        assert (pool.worker("other").model, pool.worker("other").fallback) == (model, "dear")
+        assert (names(shelf, "team"), pool.default_worker) == (["dear", "other"], "dear")
+        mistake, kept = pool.problems
+        assert (mistake.line, mistake.key) == (7, "price") and "1.25" in mistake.said
+        assert kept.said == (
+            "'dear' is used as it was before this mistake, at 1.25 USD in and 10 USD out per million tokens."
+        )
+    write(path, TWO.format("2", "m"))
+    assert shelf.get("team").problems == ()
+    price = shelf.get("team").worker("dear").price
+    assert price is not None and price["input_usd_per_mtok"] == "2"
+
+
+def test_a_worker_that_was_never_good_is_left_out(settings: Settings) -> None:
+    path = settings.pools_dir / "team.toml"
+    write(path, TWO.format("free", "m"))
+    pool = PoolShelf(settings).get("team")
+    assert [each.name for each in pool.workers] == ["other"]
+    assert not any("as it was before" in each.said for each in pool.problems)
+
+
 def test_file_broken_from_the_start_leaves_the_pool_local(settings: Settings, tmp_path: Path) -> None:
     path = tmp_path / "team.toml"
     write(path, 'default_worker = "x"\n')
