@@ -39,20 +39,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def serve(settings: Settings, *, open_browser: bool = False, models_behind: bool = False) -> int:
     """Page, API and engine until Ctrl-C. Raises ``CannotListen`` when the port cannot be had."""
-    from conductor.server.serving import bind, run_until_stopped
+    from conductor.server.serving import bind
 
     with bind(settings.host, settings.port) as sock:
-        return run_until_stopped(
+        return asyncio.run(
             _whole_house(settings, sock, open_browser=open_browser, models_behind=models_behind)
         )
 
 
 def ui(settings: Settings, *, open_browser: bool = False) -> int:
     """The page alone, with the backend at ``settings.backend_url``. Raises ``CannotListen``."""
-    from conductor.server.serving import bind, run_until_stopped
+    from conductor.server.serving import bind
 
     with bind(settings.host, settings.port) as sock:
-        return run_until_stopped(_page_only(settings, sock, open_browser=open_browser))
+        return asyncio.run(_page_only(settings, sock, open_browser=open_browser))
 
 
 async def _whole_house(

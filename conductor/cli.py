@@ -1,7 +1,7 @@
 """``conductor-studio``: commands, flags, exit codes. Heavy things are imported by the command they serve.
 
-Exit codes: 0 done; 1 it could not be done, and standard error says why and what to try; 2 the command line
-was wrong; 130 stopped by Ctrl-C before anything was served.
+Exit codes: 0 done, or a server that was stopped; 1 it could not be done, and standard error says why and what
+to try; 2 the command line was wrong; 130 another command that was stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import importlib
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
+
+from conductor import stopping
 
 if TYPE_CHECKING:
     from conductor.service import Studio
@@ -31,10 +33,19 @@ def main(
         serve, ui: What serves the page; ``None`` finds it. Where no page is installed those commands are
             not there.
     """
+    words = list(sys.argv[1:] if argv is None else argv)
+    with stopping.at_once() if _is_to_serve(words) else nullcontext():
+        return _main(words, serve, ui)
+
+
+def _is_to_serve(words: Sequence[str]) -> bool:
+    return not words or words[0].startswith("-") or words[0] in ("serve", "ui", "api")
+
+
+def _main(words: list[str], serve: PageCommand | None, ui: PageCommand | None) -> int:
     if serve is None:
         serve, ui = _page_commands()
     parser = _parser(with_page=serve is not None)
-    words = list(sys.argv[1:] if argv is None else argv)
     if serve is not None and (
         not words or (words[0].startswith("-") and words[0] not in ("-h", "--help", "--version"))
     ):

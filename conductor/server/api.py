@@ -16,7 +16,7 @@ from conductor.cli import opened
 from conductor.server.app import access_of, create_app
 from conductor.server.guard import Guard
 from conductor.server.live import Streams
-from conductor.server.serving import address_of, bind, run_until_stopped, serve
+from conductor.server.serving import address_of, bind, serve
 from conductor.settings import Settings
 
 
@@ -28,7 +28,7 @@ def serve_api(settings: Settings) -> int:
         def announce(_: Callable[[], None]) -> None:
             print(f"The API of Conductor Studio is at {address}/api/docs   Stop: Ctrl-C", flush=True)
 
-        return run_until_stopped(_serve(settings, sock, announce))
+        return asyncio.run(_serve(settings, sock, announce))
 
 
 async def _serve(

@@ -10,12 +10,10 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
-import signal
 import socket
 import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
-from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -165,12 +163,3 @@ async def _call_when_started(server: _Server, on_ready: Callable[[Callable[[], N
 def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
     """From a signal handler, which may interrupt the loop anywhere."""
     loop.call_soon_threadsafe(call)
-
-
-def run_until_stopped(main: Any) -> int:
-    """Runs a coroutine that gives an exit code; Ctrl-C before it serves is code 130 without a traceback."""
-    try:
-        code: int = asyncio.run(main)
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    return code

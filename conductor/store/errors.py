@@ -55,12 +55,12 @@ _BY_CODE: dict[int, tuple[Reason, str, str]] = {
     sqlite3.SQLITE_FULL: (
         "disk",
         "There is no space left on the disk of {path}; the last change was not stored, all earlier ones are.",
-        "Free some space; the store goes on by itself.",
+        "Free some space; a running backend goes on by itself.",
     ),
     sqlite3.SQLITE_IOERR: (
         "disk",
         "The disk of {path} refused to write or read; the last change was not stored, all earlier ones are.",
-        "Check that the disk has space and is healthy; the store goes on by itself.",
+        "Check that the disk has space and is healthy; a running backend goes on by itself.",
     ),
     sqlite3.SQLITE_READONLY: (
         "unwritable",

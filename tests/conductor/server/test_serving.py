@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from conductor.server.serving import CannotListen, address_of, bind, run_until_stopped, serve
+from conductor.server.serving import CannotListen, address_of, bind, serve
 from tests.loopback import running
 
 
@@ -105,10 +105,3 @@ async def test_app_that_cannot_start_is_no_success() -> None:
     app = Starlette(lifespan=broken)
     assert not await serve(app, sock, on_stop=lambda: None, on_ready=lambda _: None)
     assert sock.fileno() == -1
-
-
-def test_ctrl_c_before_serving_has_an_exit_code_and_no_traceback() -> None:
-    async def interrupted() -> int:
-        raise KeyboardInterrupt
-
-    assert run_until_stopped(interrupted()) == 130
