@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from app import bugs, state
+from components.focus_keeper import keep_focus
 from conductor_client.catalogue import text
 
 VIEWS = Path(__file__).with_name("views")
@@ -57,6 +58,7 @@ def main() -> None:
     st.fragment(_pulse, run_every=PULSE_S)()
     with bugs.told():
         page.run()
+    keep_focus()
 
 
 def _pulse() -> None:

@@ -84,7 +84,8 @@ def _draw() -> None:
 
 def _draw_parts() -> None:
     state.begin_drawing()
-    places = _places()
+    with st.container(key="bench"):
+        places = _places()
     with places.notices:
         resources.draw_notices()
     run_id, sketch = state.run_id(), state.sketch()

@@ -16,10 +16,11 @@ def draw() -> None:
     """Search above, runs below."""
     st.title(text("history.title"), anchor=False)
     resources.draw_notices()
-    _undo_bar()
-    _search()
-    with resources.errors_shown(retry="history.retry"):
-        _runs()
+    with st.container(key="history"):
+        _undo_bar()
+        _search()
+        with resources.errors_shown(retry="history.retry"):
+            _runs()
 
 
 def _search() -> None:

@@ -163,6 +163,34 @@ def test_from_an_empty_page_to_a_forked_run_by_keyboard_alone(studio: Studio, ap
     assert fork.workflow.steps[1].access == (fork.workflow.steps[0].step_id,)
 
 
+def test_the_keyboard_keeps_its_place_over_drawings(studio: Studio, app: App) -> None:
+    """What has the focus is drawn anew, or goes: the focus is on what stands there now, or near it."""
+    studio.open(finished(app.address)).expect_ended()
+    keys, page = studio.page.keyboard, studio.page
+    studio.inspect(1, "Edit")
+    area = studio.inspector.get_by_role("textbox", name="Instruction")
+    area.fill("Draft it by keyboard.")
+    area.press("Tab")
+    _tab_to(studio, "editApply")
+    keys.press("Enter")
+    expect(studio.draft).to_contain_text("Draft it by keyboard.")
+    expect(studio.inspector.get_by_role("button", name="Apply", exact=True)).to_be_focused()
+    again = studio.draft.get_by_role("button", name="Run again")
+    again.focus()
+    keys.press("Enter")
+    expect(studio.draft).to_have_count(0)
+    expect(page.locator(".st-key-run_bar button").first).to_be_focused()
+    studio.button("Export").focus()
+    keys.press("Enter")
+    expect(page.get_by_role("link", name="Report (HTML, one file)")).to_be_focused()
+    keys.press("Shift+Tab")
+    expect(studio.button("Export")).to_be_focused()
+    page.goto(f"{app.address}/history")
+    page.get_by_role("button", name="Delete").first.focus()
+    keys.press("Enter")
+    expect(page.get_by_role("button", name=re.compile("^Undo"))).to_be_focused()
+
+
 def _tab_to(studio: Studio, name: str, *, most: int = 80) -> None:
     """Presses Tab until what has the focus is called that."""
     focused = """() => { let at = document.activeElement;
