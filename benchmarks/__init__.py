@@ -23,6 +23,7 @@ NAMES = (
     "first_graph",
     "start",
     "stop",
+    "cancel",
     "memory",
 )
 """In the order in which they run when none is named."""

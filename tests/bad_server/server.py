@@ -20,12 +20,15 @@ from tests.bad_server.replies import Reply, write
 
 @dataclass
 class BadServer:
-    """The running server. ``url`` has no path; OpenAI's is ``url/v1``. ``asked``: every request, in order."""
+    """The running server. ``url`` has no path; OpenAI's is ``url/v1``. ``asked``: every request, in order.
+
+    ``begun`` is released once for each request, ``hung_up`` for each client that hung up before its end.
+    """
 
     url: str = ""
     asked: list[Asked] = field(default_factory=list)
-    begun: asyncio.Event = field(default_factory=asyncio.Event)
-    hung_up: asyncio.Event = field(default_factory=asyncio.Event)
+    begun: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, 0))
+    hung_up: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, 0))
     _before: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     def app(self) -> web.Application:
@@ -42,11 +45,11 @@ class BadServer:
         asked = Asked(form, said, self._before[place], request.headers)
         self._before[place] += 1
         self.asked.append(asked)
-        self.begun.set()
+        self.begun.release()
         try:
             return await write(reply_to(asked, model), request)
         except (asyncio.CancelledError, ConnectionError):
-            self.hung_up.set()
+            self.hung_up.release()
             raise
 
 

@@ -65,7 +65,7 @@ async def _ended(studio: Studio, run_id: str) -> RunState:
 
 async def _has_asked(server: BadServer) -> None:
     async with asyncio.timeout(TOO_LONG_S):
-        await server.begun.wait()
+        await server.begun.acquire()
 
 
 async def _has_text(studio: Studio, run_id: str, text: str) -> None:
@@ -82,7 +82,7 @@ async def test_silence_is_given_up_with_its_text_and_its_socket(
 ) -> None:
     run_id = await _begun(studio, f"{model} {form}", idle_timeout_s=0.3, max_wall_s=TOO_LONG_S - 5)
     async with asyncio.timeout(TOO_LONG_S):
-        await server.hung_up.wait()
+        await server.hung_up.acquire()
     first = (await _retried(studio, run_id)).error
     assert first.kind == "timeout" and "said nothing for 0.3 s" in first.message and first.hint
     await studio.cancel(run_id)
@@ -111,7 +111,7 @@ async def test_stop_lets_go_of_a_silent_server(
         await _has_text(studio, run_id, MODELS[model])
     async with asyncio.timeout(TOO_LONG_S):
         await studio.cancel(run_id)
-        await server.hung_up.wait()
+        await server.hung_up.acquire()
     step = (await studio.state(run_id)).steps["s1"]
     assert (step.status, step.partial_text, len(server.asked)) == ("cancelled", MODELS[model], 1)
 
@@ -127,7 +127,7 @@ async def test_a_test_of_a_silent_worker_is_stopped_with_its_socket(
     await asyncio.sleep(0)
     async with asyncio.timeout(TOO_LONG_S):
         reply = await studio.stop_worker_test(worker)
-        await server.hung_up.wait()
+        await server.hung_up.acquire()
     assert reply is not None and not reply.ok and "stopped" in reply.message
     assert await waiting == reply and await studio.worker_tests() == [reply]
     assert len(server.asked) == 1, "whoever asked meanwhile has joined"
