@@ -32,6 +32,7 @@ from .api import (
     WorkerTestReply,
 )
 from .events import Frame, RunEvent, event_from_dict, event_from_json
+from .evidence_client import EvidenceClient
 from .plan import Plan
 from .pool import ConductorInfo, ModelState, PoolView
 from .run_state import RunState
@@ -62,7 +63,7 @@ class Exported(NamedTuple):
     filename: str
 
 
-class ConductorClient:
+class ConductorClient(EvidenceClient):
     """The backend at ``base_url``.
 
     Args:
