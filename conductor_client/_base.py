@@ -30,6 +30,13 @@ def utc_now() -> datetime:
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
+def seconds_between(start: datetime | None, end: datetime | None) -> float | None:
+    """Seconds from one moment to a later one; ``None`` = unknown, as when the clock was put back."""
+    if start is None or end is None or end < start:
+        return None
+    return (end - start).total_seconds()
+
+
 def new_id(prefix: str) -> str:
     """An opaque id such as ``run_3f9c…``: the prefix says what it names, 96 random bits follow."""
     return f"{prefix}_{secrets.token_hex(12)}"

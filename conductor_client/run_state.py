@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from . import topology
-from ._base import Moment, Value
+from ._base import Moment, Value, seconds_between
 from .edits import Edit
 from .errors import StepError
 from .events import (
@@ -287,7 +287,7 @@ def _round(state: RunState, event: RoundStarted) -> dict[str, Any]:
 def _ended(state: RunState, event: RunEvent, status: RunStatus, final_output: str | None) -> dict[str, Any]:
     changes: dict[str, Any] = {"status": status, "final_output": final_output, "finished_at": event.at}
     if state.created_at is not None:
-        changes["wall_s"] = (event.at - (state.started_at or state.created_at)).total_seconds()
+        changes["wall_s"] = seconds_between(state.started_at or state.created_at, event.at)
     if state.rounds:
         last = state.rounds[-1].model_copy(update={"final_output": final_output})
         changes["rounds"] = (*state.rounds[:-1], last)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Literal
 
-from ._base import Moment, Value
+from ._base import Moment, Value, seconds_between
 from .errors import StepError
 from .events import (
     ReusedFrom,
@@ -88,9 +88,7 @@ class StepState(Value):
         """Seconds from the start of the first attempt to the end; the original ones when reused."""
         if self.reused_from is not None:
             return self.reused_from.duration_s
-        if self.started_at is None or self.finished_at is None:
-            return None
-        return (self.finished_at - self.started_at).total_seconds()
+        return seconds_between(self.started_at, self.finished_at)
 
 
 def apply_step(step: StepState, event: StepEvent) -> StepState:

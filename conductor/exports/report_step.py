@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Literal
 
+from conductor_client._base import seconds_between
 from conductor_client.catalogue import counted, text
 from conductor_client.figures import attempt_cost, step_cost, tokens
 from conductor_client.run_state import RunState
@@ -207,7 +207,7 @@ def _attempts(now: StepState) -> Markup | None:
 
 
 def _attempt(tried: Attempt, now: StepState) -> Markup:
-    first = _between(tried.started_at, tried.first_token_at)
+    first = seconds_between(tried.started_at, tried.first_token_at)
     outcome = (
         f"{tried.error.kind}: {tried.error.message}" if tried.error else text("report.attempts.went_well")
     )
@@ -219,13 +219,9 @@ def _attempt(tried: Attempt, now: StepState) -> Markup:
         figures.moment(tried.started_at),
         figures.seconds(tried.waited_s),
         figures.seconds(first),
-        figures.seconds(_between(tried.started_at, tried.finished_at)),
+        figures.seconds(seconds_between(tried.started_at, tried.finished_at)),
         tokens(tried.usage.total_tokens if tried.usage else None),
         attempt_cost(tried, now),
         outcome,
     )
     return el("tr", *[el("td", cell, class_="w") for cell in cells])
-
-
-def _between(start: datetime | None, end: datetime | None) -> float | None:
-    return None if start is None or end is None else (end - start).total_seconds()

@@ -14,7 +14,7 @@ from conductor.runs.limits import LimitReached
 from conductor.runs.scheduler import Outcome
 from conductor.runs.work import Charge, Means, UnderWay, Work
 from conductor.store import StoredResult
-from conductor_client._base import utc_now
+from conductor_client._base import seconds_between, utc_now
 from conductor_client.errors import StepError
 from conductor_client.events import (
     ReusedFrom,
@@ -157,7 +157,7 @@ class Steps:
             prompt_cut=said.prompt_cut,
         )
         result = StoredResult(
-            duration_s=(utc_now() - done.started_at).total_seconds(),
+            duration_s=seconds_between(done.started_at, utc_now()),
             **event.model_dump(include=set(StoredResult.model_fields)),
         )
         work.end(step.step_id, said.output)

@@ -38,7 +38,10 @@ class LogWriter:
 
     def stamp(self) -> dict[str, Any]:
         self.seq += 1
-        self.now += timedelta(milliseconds=self.chance.randrange(0, 4000))
+        is_put_back = self.chance.random() < 0.01
+        self.now += (
+            timedelta(hours=-1) if is_put_back else timedelta(milliseconds=self.chance.randrange(4000))
+        )
         return {"run_id": "run_t", "seq": self.seq, "at": self.now}
 
     def usage(self) -> Usage | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -72,6 +73,16 @@ def test_a_run_is_succeeded_only_if_every_step_is(log: list[RunEvent]) -> None:
     state = fold(log)
     good = {"succeeded", "reused"}
     assert (state.status == "succeeded") == all(step.status in good for step in state.steps.values())
+
+
+@given(run_logs(), st.data())
+def test_a_clock_that_was_put_back_makes_no_time_negative(log: list[RunEvent], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(1, len(log)))
+    later = [event.model_copy(update={"at": event.at - timedelta(hours=1)}) for event in log[cut:]]
+    state = fold([*log[:cut], *later])
+    times = [state.wall_s, state.critical_path_s, state.chained_s]
+    times += [step.duration_s for step in state.steps.values()]
+    assert all(time is None or time >= 0 for time in times)
 
 
 def test_a_run_begins_with_run_created() -> None:

@@ -177,7 +177,7 @@ export function runFacts(store) {
   const steps = Object.values(view.steps);
   const done = steps.filter((step) => step.status === "succeeded" || step.status === "reused").length;
   const facts = steps.length ? [sayCount(labels, "steps_done", steps.length, { done })] : [];
-  const wall = view.wall_s ?? (view.started_at && !store.hasEnded ? (store.now() - Date.parse(view.started_at)) / 1000 : null);
+  const wall = view.wall_s ?? (view.started_at && !store.hasEnded ? Math.max(0, (store.now() - Date.parse(view.started_at)) / 1000) : null);
   const { totals } = view;
   if (wall !== null) {
     const { chained_s: chained, critical_path_s: longest } = totals;

@@ -40,8 +40,12 @@ export function dollars(cost) {
 export const total = (tokens) =>
   (tokens && tokens.in !== null && tokens.out !== null ? tokens.in + tokens.out : null);
 
-/** Seconds between two ISO moments, to the microsecond; null when one is missing. */
-export const between = (from, to) => (from && to ? (Date.parse(to) - Date.parse(from) + (finer(to) - finer(from)) / 1000) / 1000 : null);
+/** Seconds between two ISO moments, to the microsecond; null when one is missing or the clock was put back between. */
+export function between(from, to) {
+  if (!from || !to) return null;
+  const seconds = (Date.parse(to) - Date.parse(from) + (finer(to) - finer(from)) / 1000) / 1000;
+  return seconds < 0 ? null : seconds;
+}
 
 /** The microseconds after the last whole millisecond, which Date leaves away. */
 const finer = (moment) => Number((/\.\d{3}(\d{1,3})/.exec(moment)?.[1] ?? "").padEnd(3, "0"));
