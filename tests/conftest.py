@@ -11,8 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.chromium import chromium_path
+
+settings.register_profile("house", parent=settings(), deadline=None)  # the machine may be busy
+settings.load_profile("house")
 
 _SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET")
 _connect = socket.socket.connect
