@@ -177,6 +177,7 @@ def _output(known: StepState, workflow: Workflow, *, run_id: str, step_id: str) 
             label=text("studio.open_original"),
             icon=":material/open_in_new:",
             query_params={"run": known.reused_from.run_id},
+            help=text("history.open"),
         )
     if known.status in {"waiting", "running"}:
         live_text(run_id, step_id, empty=text("studio.output_running"), key="inspector.live")

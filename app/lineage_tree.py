@@ -53,7 +53,12 @@ def _line(node: LineageNode, names: Mapping[str, str], *, depth: int, is_open: b
             st.markdown(f"**{literal(label)}**", width="content")
             st.badge(text("studio.lineage_open"), color="gray")
         else:
-            st.page_link("views/studio.py", label=literal(label), query_params={"run": node.run_id})
+            st.page_link(
+                "views/studio.py",
+                label=literal(label),
+                query_params={"run": node.run_id},
+                help=text("history.open"),
+            )
         parts = [
             ago(node.created_at),
             seconds(node.wall_s),

@@ -33,7 +33,12 @@ def draw_line(run: RunSummary, change: str = "") -> None:
                 on_click=_delete,
                 args=(run.run_id, prompt),
             )
-        st.page_link("views/studio.py", label=f"**{literal(head)}**", query_params={"run": run.run_id})
+        st.page_link(
+            "views/studio.py",
+            label=f"**{literal(head)}**",
+            query_params={"run": run.run_id},
+            help=text("history.open"),  # else the tooltip tells what the Studio is, at every run
+        )
         if tail:
             st.caption(literal(f"… {tail}"))
         if run.snippet:
