@@ -82,7 +82,7 @@ def test_the_offer_to_undo_ends(page: Page, backend: Backend, monkeypatch: pytes
     (only,) = with_runs(backend, 1)
     at = page("history")
     at.button(key=f"delete.{only}").click().run()
-    monkeypatch.setattr(state, "monotonic", lambda: time.monotonic() + 11)
+    monkeypatch.setattr("app.state.history.monotonic", lambda: time.monotonic() + 11)
     at.run()
     assert not at.exception
     assert "Undo" not in texts(at)
