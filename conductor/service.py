@@ -43,6 +43,7 @@ from conductor_client.api import (
     ImportRequest,
     Lineage,
     PlanRequest,
+    RunFacets,
     RunPage,
     RunPatch,
     RunRequest,
@@ -207,6 +208,25 @@ class Studio:
         await self.cancel(run_id)
         await self._store.delete_run(run_id)
         self._purge_after(UNDO_S + 1.0)
+
+    async def facets(self) -> RunFacets:
+        """What the history can be filtered by."""
+        return await self._store.facets()
+
+    async def delete_branch(self, run_id: str) -> list[str]:
+        """The same for a run and everything forked from it; returns their ids, the run's first."""
+        stopped: set[str] = set()
+        while running := [each for each in await self._store.branch(run_id) if each not in stopped]:
+            for each in running:  # again until none is new: a fork may have begun meanwhile
+                await self.cancel(each)
+            stopped.update(running)
+        hidden = await self._store.delete_branch(run_id)
+        self._purge_after(UNDO_S + 1.0)
+        return hidden
+
+    async def restore_branch(self, run_id: str) -> list[str]:
+        """Undoes the deletion of a branch, in time."""
+        return await self._store.restore_branch(run_id)
 
     async def restore_run(self, run_id: str) -> None:
         """Undoes a deletion, in time."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from ._base import Moment, Value
 from .edits import Edit
@@ -91,13 +91,27 @@ class ForkPreview(Value):
 
 
 class RunPatch(Value):
-    """Changes of what people say about a run; a key left out stays as it is."""
+    """Changes of what people say about a run; a key left out stays as it is, ``None`` takes it back.
+
+    Blanks around tags, note and gold answer go, and so do empty ones.
+    """
 
     rating: int | None = Field(default=None, ge=1, le=5)
     grade: Literal["right", "wrong"] | None = None
-    gold: str | None = None
-    tags: tuple[str, ...] | None = None
-    note: str | None = None
+    gold: str | None = Field(default=None, max_length=20_000)
+    """The answer that would be right; it is compared with what the run and its counterfactuals answered."""
+    tags: tuple[Annotated[str, Field(max_length=100)], ...] | None = Field(default=None, max_length=50)
+    note: str | None = Field(default=None, max_length=20_000)
+
+    @field_validator("gold", "note")
+    @classmethod
+    def _says_something(cls, said: str | None) -> str | None:
+        return (said.strip() or None) if said is not None else None
+
+    @field_validator("tags")
+    @classmethod
+    def _without_blanks(cls, tags: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return None if tags is None else tuple(tag.strip() for tag in tags if tag.strip())
 
 
 class RunSummary(Value):
@@ -123,6 +137,9 @@ class RunSummary(Value):
     tags: tuple[str, ...] = ()
     rating: int | None = None
     grade: Literal["right", "wrong"] | None = None
+    gold: str | None = None
+    note: str | None = None
+    """The first 300 characters."""
     snippet: str | None = None
     """Where the search words were found, with them between ``⟦`` and ``⟧``."""
 
@@ -131,6 +148,28 @@ class RunPage(Value):
     runs: tuple[RunSummary, ...]
     next_cursor: str | None = None
     total: int | None = None
+
+
+class RunFacets(Value):
+    """What the history can be filtered by, each with how many runs have it, the most frequent first."""
+
+    tags: Mapping[str, int] = Field(default_factory=dict)
+    conductors: Mapping[str, int] = Field(default_factory=dict)
+    workers: Mapping[str, int] = Field(default_factory=dict)
+    origins: Mapping[str, int] = Field(default_factory=dict)
+
+
+class RunsExportRequest(Value):
+    """Runs to put into one file: ``csv`` has a line per run, ``json`` holds them whole, in this order."""
+
+    run_ids: tuple[str, ...] = Field(min_length=1, max_length=500)
+    format: Literal["csv", "json"] = "csv"
+
+
+class BranchReply(Value):
+    """The runs that were deleted or brought back together, the one asked for first."""
+
+    run_ids: tuple[str, ...]
 
 
 class LineageNode(Value):
@@ -147,6 +186,9 @@ class LineageNode(Value):
     """Workers and conductor together; ``None`` when nothing is known."""
     cost_complete: bool = True
     wall_s: float | None = None
+    origin: Origin = "page"
+    rating: int | None = None
+    grade: Literal["right", "wrong"] | None = None
 
 
 class Lineage(Value):

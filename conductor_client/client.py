@@ -6,7 +6,8 @@ Everything is synchronous: the page's script threads and people's scripts use it
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from . import errors
 from .api import (
+    BranchReply,
     ExamplePrompt,
     ForkPreview,
     ForkRequest,
@@ -22,9 +24,11 @@ from .api import (
     ImportRequest,
     Lineage,
     PlanRequest,
+    RunFacets,
     RunPage,
     RunPatch,
     RunRequest,
+    RunsExportRequest,
     RunStartedReply,
     SavedWorkflow,
     SaveWorkflowRequest,
@@ -39,7 +43,7 @@ from .run_state import RunState
 from .transport import Http, read, read_json, unreadable
 
 if TYPE_CHECKING:
-    from httpx import BaseTransport
+    from httpx import BaseTransport, Response
 
 Model = TypeVar("Model", bound=BaseModel)
 RUN_ENDS = frozenset({"run_finished", "run_failed", "run_cancelled"})
@@ -170,13 +174,28 @@ class ConductorClient(EvidenceClient):
         tag: str | None = None,
         conductor: str | None = None,
         worker: str | None = None,
+        rating: int | None = None,
+        grade: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        origins: Sequence[str] | None = None,
         sort: str | None = None,
         cursor: str | None = None,
         limit: int = 50,
     ) -> RunPage:
-        """Stored runs; ``sort`` is ``newest``, ``cost`` or ``time``, ``cursor`` the last ``next_cursor``."""
-        filters = {"q": q, "status": status, "tag": tag, "conductor": conductor, "worker": worker}
+        """Stored runs that pass every filter; ``sort`` is ``newest``, ``cost`` or ``time``.
+
+        ``grade``: ``right``, ``wrong`` or ``none``; ``since`` counts in, ``until`` does not; ``origins``: any
+        of them; ``cursor``: the last ``next_cursor``.
+        """
+        filters: dict[str, object] = {"q": q, "status": status, "tag": tag, "conductor": conductor}
+        filters |= {"worker": worker, "rating": rating, "grade": grade, "origin": origins}
+        filters |= {"since": since and since.isoformat(), "until": until and until.isoformat()}
         return self._get(RunPage, "/api/runs", **filters, sort=sort, cursor=cursor, limit=limit)
+
+    def facets(self) -> RunFacets:
+        """What ``list_runs`` can be filtered by: tags, conductors, workers, origins, with counts."""
+        return self._get(RunFacets, "/api/runs/facets")
 
     def run(self, run_id: str) -> RunState:
         """A run as it stands now."""
@@ -211,6 +230,15 @@ class ConductorClient(EvidenceClient):
     def restore_run(self, run_id: str) -> None:
         """Undoes a deletion. ``NotFound`` when it is too late."""
         self._http.send("POST", f"/api/runs/{_part(run_id)}/restore")
+
+    def delete_branch(self, run_id: str) -> BranchReply:
+        """The same for a run and everything forked from it; ``restore_branch`` undoes it."""
+        reply = self._http.send("DELETE", f"/api/runs/{_part(run_id)}", params={"branch": True})
+        return read(TypeAdapter(BranchReply), reply)
+
+    def restore_branch(self, run_id: str) -> BranchReply:
+        """Brings back a run and all that was deleted with it. ``NotFound`` when it is too late."""
+        return self._post(BranchReply, f"/api/runs/{_part(run_id)}/restore", branch=True)
 
     def share(self, run_id: str) -> ShareReply:
         """The read-only address of a run, without scheme and host."""
@@ -275,8 +303,12 @@ class ConductorClient(EvidenceClient):
         """A run as ``json``, ``lists``, ``mermaid``, ``dot``, ``svg``, ``html`` or ``python``."""
         path = f"/api/runs/{_part(run_id)}/export"
         reply = self._http.send("GET", path, params={"format": format}, timeout=60.0)
-        name = reply.headers.get("content-disposition", "").partition('filename="')[2].partition('"')[0]
-        return Exported(reply.content, reply.headers.get("content-type", ""), name or f"{run_id}.{format}")
+        return _exported(reply, f"{run_id}.{format}")
+
+    def export_runs(self, request: RunsExportRequest) -> Exported:
+        """Several runs in one file: a CSV with a line each, or JSON with all of them whole."""
+        reply = self._http.send("POST", "/api/runs/export", body=request, timeout=60.0)
+        return _exported(reply, f"runs.{request.format}")
 
     def import_workflow(self, request: ImportRequest) -> ImportReply:
         """Reads a workflow from text; what could not be read is in ``diagnostics``, not an error."""
@@ -322,6 +354,11 @@ class ConductorClient(EvidenceClient):
     ) -> Model:
         reply = self._http.send("POST", path, body=request, timeout=timeout, params=params)
         return read(TypeAdapter(model), reply)
+
+
+def _exported(reply: Response, otherwise: str) -> Exported:
+    name = reply.headers.get("content-disposition", "").partition('filename="')[2].partition('"')[0]
+    return Exported(reply.content, reply.headers.get("content-type", ""), name or otherwise)
 
 
 def _part(name: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime, timedelta
 
-from . import search
+from . import lineage, search
 from .forms import iso
 from .writer import Transaction
 
@@ -25,6 +25,32 @@ def hide(conn: sqlite3.Connection, run_id: str, now: datetime) -> None:
     )
     if changed.rowcount == 0:
         raise KeyError(run_id)
+
+
+def hide_branch(conn: sqlite3.Connection, run_id: str, now: datetime) -> list[str]:
+    """Hides a run and all that was forked from it, at one moment. Returns their ids. Raises ``KeyError``."""
+    hidden = lineage.branch(conn, run_id)
+    conn.executemany("UPDATE runs SET deleted_at = ? WHERE run_id = ?", [(iso(now), each) for each in hidden])
+    return hidden
+
+
+def restore_branch(conn: sqlite3.Connection, run_id: str, now: datetime) -> list[str]:
+    """Brings back a run and what was hidden at the same moment with it, and returns their ids.
+
+    Raises:
+        KeyError: it is not hidden, or for too long.
+    """
+    moment = conn.execute("SELECT deleted_at FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+    restore(conn, run_id, now)
+    family = [each for each in lineage.run_ids(conn, run_id) if each != run_id]
+    back = [
+        each
+        for each in family
+        if conn.execute(
+            "UPDATE runs SET deleted_at = NULL WHERE run_id = ? AND deleted_at = ?", (each, moment[0])
+        ).rowcount
+    ]
+    return [run_id, *back]
 
 
 def restore(conn: sqlite3.Connection, run_id: str, now: datetime) -> None:

@@ -11,15 +11,18 @@ import binascii
 import json
 import sqlite3
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal, get_args
 
-from conductor_client.api import RunPage, RunSummary
+from conductor_client.api import RunFacets, RunPage, RunSummary
 
 from . import search
-from .forms import as_json
+from .forms import as_json, iso
 
 Sort = Literal["newest", "cost", "time"]
 MAX_LIMIT = 200
+NOTE_HEAD = 300
+"""Characters of a note that a list shows."""
 _ORDER: dict[Sort, str] = {
     "newest": "runs.created_at",
     "cost": "coalesce(CAST(runs.cost_usd AS REAL), -1.0)",
@@ -30,7 +33,11 @@ _ORDER: dict[Sort, str] = {
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to list; ``None`` = whatever it is. ``q``: words that must all occur."""
+    """What to list; ``None`` = whatever it is. ``q``: words that must all occur.
+
+    ``grade`` ``"none"``: nobody has graded it. ``since`` counts in, ``until`` does not.
+    ``origins``: any of them.
+    """
 
     q: str | None = None
     status: str | None = None
@@ -40,6 +47,11 @@ class Wanted:
     sort: Sort = "newest"
     cursor: str | None = None
     limit: int = 50
+    rating: int | None = None
+    grade: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    origins: tuple[str, ...] | None = None
 
 
 def page(conn: sqlite3.Connection, wanted: Wanted) -> RunPage:
@@ -54,7 +66,8 @@ def page(conn: sqlite3.Connection, wanted: Wanted) -> RunPage:
         values |= _decoded(wanted.cursor, wanted.sort)
     limit = max(1, min(wanted.limit, MAX_LIMIT))
     rows = conn.execute(
-        f"SELECT runs.*, remarks.tags, remarks.rating, remarks.grade, {order} AS place"
+        f"SELECT runs.*, remarks.tags, remarks.rating, remarks.grade, remarks.gold,"
+        f" substr(remarks.note, 1, {NOTE_HEAD}) AS note, {order} AS place"
         f" FROM runs LEFT JOIN remarks USING (run_id) WHERE {where}"
         f" ORDER BY place DESC, runs.created_at DESC, runs.run_id DESC LIMIT {limit + 1}",
         values,
@@ -71,8 +84,18 @@ def page(conn: sqlite3.Connection, wanted: Wanted) -> RunPage:
 
 
 def _conditions(wanted: Wanted) -> tuple[str, dict[str, Any]]:
-    conditions = ["runs.deleted_at IS NULL"]
+    conditions = ["runs.deleted_at IS NULL", *_remarked(wanted)]
     values: dict[str, Any] = {"status": wanted.status, "tag": wanted.tag}
+    values |= {"rating": wanted.rating, "grade": wanted.grade}
+    if wanted.since is not None:
+        conditions.append("runs.created_at >= :since")
+        values["since"] = iso(wanted.since)
+    if wanted.until is not None:
+        conditions.append("runs.created_at < :until")
+        values["until"] = iso(wanted.until)
+    if wanted.origins is not None:
+        conditions.append("runs.origin IN (SELECT value FROM json_each(:origins))")
+        values["origins"] = as_json(list(wanted.origins))
     values |= {"conductor": wanted.conductor, "worker": wanted.worker}
     if wanted.status:
         conditions.append("runs.status = :status")
@@ -91,6 +114,43 @@ def _conditions(wanted: Wanted) -> tuple[str, dict[str, Any]]:
         conditions.append(f"runs.id IN (SELECT rowid FROM search WHERE {columns})")
         values["signs"] = signs
     return " AND ".join(conditions), values
+
+
+def _remarked(wanted: Wanted) -> list[str]:
+    """Conditions on what people said, read on its own: most runs have no row there."""
+    said = "SELECT remarks.run_id FROM remarks WHERE"
+    conditions = []
+    if wanted.rating is not None:
+        conditions.append(f"runs.run_id IN ({said} rating = :rating)")
+    if wanted.grade == "none":
+        conditions.append(f"runs.run_id NOT IN ({said} grade IS NOT NULL)")
+    elif wanted.grade:
+        conditions.append(f"runs.run_id IN ({said} grade = :grade)")
+    return conditions
+
+
+def facets(conn: sqlite3.Connection) -> RunFacets:
+    """What there is to choose from, each with how many runs have it, the most frequent first."""
+    shown = "SELECT run_id FROM runs WHERE deleted_at IS NULL"
+    return RunFacets(
+        tags=_counts(
+            conn,
+            "SELECT tag.value, count(*) FROM remarks, json_each(remarks.tags) AS tag"
+            f" WHERE remarks.run_id IN ({shown}) GROUP BY 1",
+        ),
+        conductors=_counts(conn, "SELECT conductor, count(*) FROM runs WHERE deleted_at IS NULL GROUP BY 1"),
+        workers=_counts(
+            conn,
+            "SELECT worker, count(DISTINCT run_id) FROM steps WHERE worker IS NOT NULL"
+            f" AND run_id IN ({shown}) GROUP BY 1",
+        ),
+        origins=_counts(conn, "SELECT origin, count(*) FROM runs WHERE deleted_at IS NULL GROUP BY 1"),
+    )
+
+
+def _counts(conn: sqlite3.Connection, query: str) -> dict[str, int]:
+    rows = [(str(name), int(count)) for name, count in conn.execute(query)]
+    return dict(sorted(rows, key=lambda row: (-row[1], row[0])))
 
 
 def _summary(row: sqlite3.Row, snippet: str | None) -> RunSummary:
@@ -113,6 +173,8 @@ def _summary(row: sqlite3.Row, snippet: str | None) -> RunSummary:
         tags=json.loads(row["tags"] or "[]"),
         rating=row["rating"],
         grade=row["grade"],
+        gold=row["gold"],
+        note=row["note"],
         snippet=snippet,
     )
 

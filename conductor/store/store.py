@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
-from conductor_client.api import Lineage, RunPage, RunPatch, SavedWorkflow
+from conductor_client.api import Lineage, RunFacets, RunPage, RunPatch, SavedWorkflow
 from conductor_client.events import RunCreated, RunEvent
 from conductor_client.plan import Plan
 from conductor_client.run_state import RunState
@@ -139,14 +139,19 @@ class Store:
         sort: listing.Sort = "newest",
         cursor: str | None = None,
         limit: int = 50,
+        **more: Any,
     ) -> RunPage:
-        """One page of the history, at most 200 runs; see ``listing``. Largest cost or time first.
+        """One page of the history, at most 200 runs; largest cost or time first. ``more``: see ``Wanted``.
 
         Raises:
             ValueError: the sort is unknown, or the cursor is none of ours or of another sort.
         """
-        wanted = listing.Wanted(q, status, tag, conductor, worker, sort, cursor, limit)
+        wanted = listing.Wanted(q, status, tag, conductor, worker, sort, cursor, limit, **more)
         return await self._read(lambda conn: listing.page(conn, wanted))
+
+    async def facets(self) -> RunFacets:
+        """What the history can be filtered by."""
+        return await self._read(listing.facets)
 
     async def patch_run(self, run_id: str, patch: RunPatch) -> RunState:
         """Changes what people say about a run: the fields set in ``patch``, ``None`` taking one back.
@@ -169,6 +174,18 @@ class Store:
     async def restore_run(self, run_id: str) -> None:
         """Undoes a deletion. Raises ``KeyError`` when there is none, or it was too long ago."""
         await self._write(lambda tx: deletion.restore(tx.conn, run_id, self._now()))
+
+    async def branch(self, run_id: str) -> list[str]:
+        """The run and everything forked from it, however far, that is not deleted. Raises ``KeyError``."""
+        return await self._read(lambda conn: lineage.branch(conn, run_id))
+
+    async def delete_branch(self, run_id: str) -> list[str]:
+        """Hides these runs at once, like ``delete_run``; returns their ids. Raises ``KeyError``."""
+        return await self._write(lambda tx: deletion.hide_branch(tx.conn, run_id, self._now()))
+
+    async def restore_branch(self, run_id: str) -> list[str]:
+        """Undoes that: brings back what was hidden with the run. Raises ``KeyError`` when it is too late."""
+        return await self._write(lambda tx: deletion.restore_branch(tx.conn, run_id, self._now()))
 
     async def purge(self) -> int:
         """Removes for good what was deleted over ``UNDO_S`` seconds ago. Returns how many runs."""

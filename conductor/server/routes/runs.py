@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -12,20 +13,27 @@ from conductor.server.errors import not_found
 from conductor.server.whole_text import WholeText
 from conductor.store.listing import Sort
 from conductor_client.api import (
+    BranchReply,
     ForkPreview,
     ForkRequest,
     Lineage,
     PlanRequest,
+    RunFacets,
     RunPage,
     RunPatch,
     RunRequest,
     RunStartedReply,
 )
 from conductor_client.errors import StatusError
+from conductor_client.events import Origin
 from conductor_client.plan import Plan
 from conductor_client.run_state import RunState, RunStatus
 
 router = APIRouter(route_class=WholeText, tags=["Plans and runs"])
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
 def no_run(run_id: str) -> StatusError:
@@ -69,15 +77,29 @@ async def list_runs(
     tag: str | None = None,
     conductor: str | None = None,
     worker: str | None = None,
+    rating: Annotated[int | None, Query(ge=1, le=5)] = None,
+    grade: Annotated[
+        Literal["right", "wrong", "none"] | None, Query(description="`none`: nobody has graded it.")
+    ] = None,
+    since: Annotated[datetime | None, Query(description="Created then or later; UTC unless it says.")] = None,
+    until: Annotated[datetime | None, Query(description="Created before.")] = None,
+    origin: Annotated[list[Origin] | None, Query(description="Any of these; may be repeated.")] = None,
     sort: Sort = "newest",
     cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Response:
-    """Newest first unless `sort` says otherwise."""
-    page = await studio.list_runs(
-        q=q, status=status, tag=tag, conductor=conductor, worker=worker, sort=sort, cursor=cursor, limit=limit
-    )
+    """Newest first unless `sort` says otherwise. Filters hold all at once."""
+    wanted: dict[str, Any] = {"q": q, "status": status, "tag": tag, "conductor": conductor, "worker": worker}
+    wanted |= {"rating": rating, "grade": grade, "since": _utc(since), "until": _utc(until)}
+    origins = tuple(origin) if origin else None
+    page = await studio.list_runs(**wanted, origins=origins, sort=sort, cursor=cursor, limit=limit)
     return as_json(page)
+
+
+@router.get("/api/runs/facets", response_model=RunFacets, summary="What runs can be filtered by")
+async def facets(studio: Backend) -> Response:
+    """Tags, conductors, workers and origins, each with how many runs have it."""
+    return as_json(await studio.facets())
 
 
 @router.get("/api/runs/{run_id}", response_model=RunState, summary="A run as it stands")
@@ -104,9 +126,14 @@ async def patch_run(studio: Backend, run_id: str, patch: RunPatch) -> Response:
 
 
 @router.delete("/api/runs/{run_id}", status_code=204, summary="Delete a run")
-async def delete_run(studio: Backend, run_id: str) -> Response:
-    """Hides it at once and purges it after 10 seconds, unless it is restored."""
+async def delete_run(studio: Backend, run_id: str, branch: bool = False) -> Response:
+    """Hides it at once and purges it after 10 seconds, unless it is restored.
+
+    With `branch` everything forked from it goes too, and the answer is 200 with their ids.
+    """
     try:
+        if branch:
+            return as_json(BranchReply(run_ids=tuple(await studio.delete_branch(run_id))))
         await studio.delete_run(run_id)
     except KeyError:
         raise no_run(run_id) from None
@@ -114,9 +141,11 @@ async def delete_run(studio: Backend, run_id: str) -> Response:
 
 
 @router.post("/api/runs/{run_id}/restore", status_code=204, summary="Undo a deletion")
-async def restore_run(studio: Backend, run_id: str) -> Response:
-    """Possible for 10 seconds after the deletion."""
+async def restore_run(studio: Backend, run_id: str, branch: bool = False) -> Response:
+    """Possible for 10 seconds after the deletion. With `branch` all that went with it comes back: 200."""
     try:
+        if branch:
+            return as_json(BranchReply(run_ids=tuple(await studio.restore_branch(run_id))))
         await studio.restore_run(run_id)
     except KeyError:
         raise not_found("deleted run", run_id, hint="A deletion can be undone for 10 seconds.") from None

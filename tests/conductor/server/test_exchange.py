@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import csv
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +17,14 @@ from conductor.exports import FORMATS
 from conductor.server.api import in_a_thread
 from conductor.settings import Settings
 from conductor_client import errors
-from conductor_client.api import ImportRequest, RunPatch, SaveWorkflowRequest, StepRequest, WorkflowRequest
+from conductor_client.api import (
+    ImportRequest,
+    RunPatch,
+    RunsExportRequest,
+    SaveWorkflowRequest,
+    StepRequest,
+    WorkflowRequest,
+)
 from conductor_client.client import ConductorClient
 from tests.conductor.server.conftest import asking, finished
 
@@ -213,3 +222,21 @@ def test_deleted_run_is_no_longer_shared(owner: ConductorClient, locked: str) ->
     path = owner.share(run_id).path
     owner.delete_run(run_id)
     assert httpx.get(locked + path).status_code == 404
+
+
+def test_several_runs_go_into_one_file(client: ConductorClient) -> None:
+    first = finished(client, asking(("quick", "Name it.", ()), prompt="=1+1"))
+    second = finished(client, asking(("quick", "boom", ())))
+    client.patch_run(first, RunPatch(grade="right", tags=("a", "b"), note="@x"))
+    table = client.export_runs(RunsExportRequest(run_ids=(second, first, second)))
+    assert table.filename == "runs.csv" and table.media_type.startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(table.content.decode("utf-8-sig"))))
+    assert [row["run_id"] for row in rows] == [second, first]
+    assert (rows[1]["prompt"], rows[1]["note"], rows[1]["tags"]) == ("'=1+1", "'@x", "a; b")
+    assert (rows[1]["final_output"], rows[1]["grade"], rows[1]["cost_usd"]) == ("Paris", "right", "")
+    assert rows[0]["status"] == "failed" and "It broke." in rows[0]["error"]
+    whole = json.loads(client.export_runs(RunsExportRequest(run_ids=(first, second), format="json")).content)
+    assert [run["state"]["run_id"] for run in whole["runs"]] == [first, second]
+    assert [event["kind"] for event in whole["runs"][0]["events"]][-1] == "run_finished"
+    with pytest.raises(errors.NotFound, match="run_none"):
+        client.export_runs(RunsExportRequest(run_ids=(first, "run_none")))

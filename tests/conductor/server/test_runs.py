@@ -293,3 +293,38 @@ def test_store_that_cannot_be_opened_is_said_and_no_backend(
     assert "CONDUCTOR_DB" in said
     assert "Traceback" not in said
     assert wrong.read_bytes() == b"this is no database" * 100
+
+
+def test_history_is_filtered_over_http(client: ConductorClient) -> None:
+    first, second = (finished(client, asking(ONE, tags=(tag,), origin="api")) for tag in ("a", "b"))
+    client.patch_run(first, RunPatch(grade="wrong", rating=1))
+    made = client.run(second).created_at
+    assert made is not None
+
+    def ids(**wanted: object) -> list[str]:
+        return [run.run_id for run in client.list_runs(**wanted).runs]  # type: ignore[arg-type]
+
+    assert ids(grade="wrong", rating=1) == [first] and ids(grade="none") == [second]
+    assert ids(since=made) == [second] and ids(until=made) == [first]
+    assert ids(origins=("page", "evaluation")) == [] and ids(origins=("api", "page")) == [second, first]
+    assert client.facets().tags == {"a": 1, "b": 1}
+    with pytest.raises(errors.InvalidRequest, match="rating"):
+        client.list_runs(rating=6)
+
+
+def test_a_branch_is_deleted_and_brought_back_over_http(client: ConductorClient) -> None:
+    parent = finished(client, asking(ONE))
+    edit = SetInstruction(step_id="s1", instruction="Name it again.")
+    child = client.fork(parent, ForkRequest(edits=(edit,)))
+    assert isinstance(child, RunStartedReply)
+    slow = client.fork(child.run_id, ForkRequest(edits=(SetWorker(step_id="s1", worker="slow"),)))
+    assert isinstance(slow, RunStartedReply)
+    gone = client.delete_branch(child.run_id)
+    assert gone.run_ids == (child.run_id, slow.run_id)
+    assert [run.run_id for run in client.list_runs().runs] == [parent]
+    assert client.restore_branch(child.run_id) == gone
+    assert client.run(slow.run_id).status == "cancelled", "what ran was stopped before it was hidden"
+    nodes = client.lineage(parent).runs
+    assert [node.run_id for node in nodes] == [parent, *gone.run_ids] and nodes[1].origin == "page"
+    with pytest.raises(errors.NotFound):
+        client.delete_branch("run_none")

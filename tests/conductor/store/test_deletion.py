@@ -41,6 +41,26 @@ async def test_a_deleted_run_is_hidden_at_once_everywhere(store: Store) -> None:
             await gone
 
 
+async def test_a_branch_goes_and_comes_back_together(store: Store, clock: Clock) -> None:
+    for run_id, parent in (("root", None), ("left", "root"), ("deep", "left"), ("right", "root")):
+        await store.append(run_id, whole_run(run_id, parent_run=parent))
+    await store.delete_run("deep")
+    clock.forward(1)
+    await store.append("leaf", whole_run("leaf", parent_run="deep"))  # below one that is deleted already
+    assert await store.delete_branch("left") == ["left", "leaf"]
+    assert await listed(store) == {"root", "right"}
+    with pytest.raises(KeyError):
+        await store.delete_branch("left")
+    clock.forward(UNDO_S - 1)
+    assert await store.restore_branch("left") == ["left", "leaf"]
+    assert await listed(store) == {"root", "right", "left", "leaf"}, "what was deleted before stays so"
+    await store.delete_branch("root")
+    clock.forward(UNDO_S + 1)
+    with pytest.raises(KeyError):
+        await store.restore_branch("root")
+    assert await store.purge() == 5 and await listed(store) == set()
+
+
 async def test_it_comes_back_whole_within_ten_seconds(store: Store, clock: Clock) -> None:
     log = await store.append("run_a", whole_run("run_a"))
     await store.patch_run("run_a", RunPatch(tags=("demo",)))

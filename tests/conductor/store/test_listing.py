@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -11,7 +12,7 @@ from conductor.store import Store
 from conductor.store.listing import Sort
 from conductor_client.api import RunPatch, RunSummary
 from conductor_client.events import RunCancelled, RunStarted
-from tests.conductor.store.logs import called, chain, created, failed_run, whole_run
+from tests.conductor.store.logs import START, called, chain, created, failed_run, whole_run
 
 
 async def everything(store: Store, sort: Sort, limit: int) -> list[RunSummary]:
@@ -91,9 +92,45 @@ async def test_filters_and_their_sum(store: Store) -> None:
     assert await ids(tag="x' OR 1=1 --") == set()
 
 
+async def test_what_people_said_when_and_where_from_filter_too(store: Store) -> None:
+    for number, said in enumerate(({"rating": 5, "grade": "right"}, {"rating": 2, "grade": "wrong"}, {}, {})):
+        run_id = f"run_{number}"
+        await store.append(run_id, whole_run(run_id, minutes=60 * number))
+        await store.patch_run(run_id, RunPatch.model_validate({"note": "seen"} | said))
+    fork = created("run_fork", minutes=300).model_copy(update={"origin": "counterfactual"})
+    await store.append("run_fork", [fork])
+
+    async def ids(**wanted: object) -> list[str]:
+        page = await store.list_runs(**wanted)  # type: ignore[arg-type]  # filters of every type
+        assert page.total == len(page.runs)
+        return sorted(run.run_id for run in page.runs)
+
+    assert await ids(rating=5) == ["run_0"] and await ids(rating=3) == []
+    assert await ids(grade="wrong") == ["run_1"]
+    assert await ids(grade="none") == ["run_2", "run_3", "run_fork"]
+    assert await ids(since=START + timedelta(hours=1), until=START + timedelta(hours=3)) == ["run_1", "run_2"]
+    assert await ids(origins=("counterfactual",)) == ["run_fork"]
+    assert await ids(origins=("page", "api"), grade="none", status="succeeded") == ["run_2", "run_3"]
+    assert await ids(origins=()) == []
+
+
+async def test_what_can_be_chosen_is_counted_without_deleted_runs(store: Store) -> None:
+    await store.append("run_a", whole_run("run_a", chain(workers=("alpha", "alpha"))))
+    await store.append("run_b", whole_run("run_b", chain(workers=("alpha", "beta")), conductor="single:beta"))
+    await store.append("run_c", whole_run("run_c", chain(workers=("gamma",)), outputs=("x",)))
+    for run_id in ("run_a", "run_b", "run_c"):
+        await store.patch_run(run_id, RunPatch(tags=("demo", run_id)))
+    await store.delete_run("run_c")
+    found = await store.facets()
+    assert list(found.tags.items()) == [("demo", 2), ("run_a", 1), ("run_b", 1)]
+    assert found.workers == {"alpha": 2, "beta": 1}
+    assert found.conductors == {"local": 1, "single:beta": 1} and found.origins == {"page": 2}
+
+
 async def test_a_summary_says_what_a_line_of_the_history_needs(store: Store) -> None:
     await store.append("run_a", whole_run("run_a"))
-    await store.patch_run("run_a", RunPatch(tags=("demo",), rating=5, grade="right"))
+    said = RunPatch(tags=(" demo ", " "), rating=5, grade="right", gold=" 384,400 km", note="n" * 400)
+    await store.patch_run("run_a", said)
     run = (await store.list_runs()).runs[0]
     assert run.prompt == "How far is the moon?"
     assert (run.status, run.workers, run.n_steps, run.topology) == (
@@ -105,6 +142,7 @@ async def test_a_summary_says_what_a_line_of_the_history_needs(store: Store) -> 
     assert (run.cost_usd, run.cost_complete) == (Decimal("0.002"), True)
     assert (run.total_tokens, run.tokens_complete, run.wall_s) == (30, True, 4.0)
     assert (run.tags, run.rating, run.grade, run.snippet) == (("demo",), 5, "right", None)
+    assert (run.gold, run.note) == ("384,400 km", "n" * 300)
 
 
 async def test_unknown_is_none_and_partly_known_is_marked(store: Store) -> None:
