@@ -27,6 +27,7 @@ from app import (
     resources,
     run_bar,
     state,
+    waterfall,
 )
 from app.draft import Draft, marks
 from app.figures import shortened
@@ -141,11 +142,13 @@ def _draw_around(
     with places.inspector:
         inspector.draw(subject)
     with places.below, resources.errors_shown():
-        match _panel(("table", "conductor", "lineage")):
+        match _panel(("table", "conductor", "time", "lineage")):
             case "table":
                 editor_table.draw(source=run.run_id, base=base, workflow=workflow, workers=workers)
             case "conductor":
                 conductor_card.draw_run(run)
+            case "time":
+                waterfall.draw(run)
             case _:
                 lineage_tree.draw(run.run_id, workflow)
 
