@@ -1,30 +1,27 @@
 """Workers behind Anthropic's Messages API. The only module with ``anthropic``.
 
-As with ``openai_chat``: the SDK's client sends, the raw lines are read here, its retries are off. The API of
-2026-10-21 takes no sampling settings; a worker whose model still does says so with ``api_version``.
+As with ``openai_chat``: the SDK's client sends, ``answering`` reads the raw lines, its retries are off. The
+API of 2026-10-21 takes no sampling settings; a worker whose model still does says so with ``api_version``.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 
 from conductor.providers.adapting import Adaptations, Refused
+from conductor.providers.answering import Connections, answered
 from conductor.providers.base import Call, Completion, Delta, Notice, Worker, WorkerError
-from conductor.providers.failures import failure, read_error
+from conductor.providers.failures import read_error
 from conductor.providers.keys import key_for
 from conductor.providers.messages_answer import MessagesAnswer
 from conductor.providers.profiles import SAMPLING, Profile, profile_of
-from conductor.providers.prompt_cuts import cut_note
-from conductor.providers.sse import UNREADABLE, Event, SseDecoder
-from conductor.providers.transport import connection_failure, http_client
+from conductor.providers.transport import connection_failure
 
 if TYPE_CHECKING:
     import anthropic
@@ -40,7 +37,7 @@ class AnthropicMessages:
 
     def __init__(self) -> None:
         self._clients: dict[tuple[str, str, bool], anthropic.AsyncAnthropic] = {}
-        self._http: dict[bool, httpx2.AsyncClient] = {}
+        self._connections = Connections()
         self._adaptations = Adaptations()
 
     async def stream(self, call: Call) -> AsyncIterator[Delta | Notice | Completion]:
@@ -51,17 +48,9 @@ class AnthropicMessages:
         post = partial(_send, client, worker, profile)
         response, adapted = await self._adaptations.send(worker, body, post)
         answer = MessagesAnswer(worker, think_tags=profile.think_tags)
-        try:
-            async with aclosing(_read(response, answer, worker)) as deltas:
-                async for delta in deltas:
-                    yield delta
-        finally:
-            await response.aclose()
-        last, completion = answer.completion(notes=(*notes, *adapted))
-        for delta in last:
-            yield delta
-        cut = cut_note(profile, call, completion.usage)
-        yield replace(completion, notes=(*completion.notes, cut), prompt_cut=True) if cut else completion
+        async with aclosing(answered(call, profile, response, answer, (*notes, *adapted))) as items:
+            async for item in items:
+                yield item
 
     def learnt(self, worker: Worker) -> tuple[str, ...]:
         """What the worker's server has refused so far, in words."""
@@ -70,9 +59,7 @@ class AnthropicMessages:
     async def close(self) -> None:
         """Closes every connection."""
         self._clients.clear()
-        for client in self._http.values():
-            await client.aclose()
-        self._http.clear()
+        await self._connections.close()
 
     async def _client(self, worker: Worker) -> anthropic.AsyncAnthropic:
         key = key_for(worker) or NO_KEY
@@ -81,9 +68,7 @@ class AnthropicMessages:
         if place not in self._clients:
             # The import takes seconds; the page must not stand still meanwhile.
             sdk = await asyncio.to_thread(_import_anthropic)
-            http = self._http.setdefault(
-                worker.from_operator, http_client(from_operator=worker.from_operator)
-            )
+            http = self._connections.http(from_operator=worker.from_operator)
             self._clients[place] = sdk.AsyncAnthropic(
                 api_key=key, base_url=base_url, max_retries=0, http_client=http
             )
@@ -146,38 +131,6 @@ async def _send(
         raise Refused(said) from error
     except sdk.APIConnectionError as error:
         raise connection_failure(worker, error) from error
-
-
-async def _read(
-    response: httpx2.Response, answer: MessagesAnswer, worker: Worker
-) -> AsyncGenerator[Delta, None]:
-    try:
-        if "event-stream" not in response.headers.get("content-type", ""):
-            content = await response.aread()
-            if content[:1] != b"{":
-                raise failure(worker, read_error(502, content))
-            for delta in answer.feed(json.loads(content)):
-                yield delta
-            return
-        decoder = SseDecoder()
-        async with aclosing(response.aiter_bytes()) as pieces:
-            async for piece in pieces:
-                for delta in _deltas(decoder.feed(piece), answer):
-                    yield delta
-        for delta in _deltas(decoder.flush(), answer):
-            yield delta
-    except httpx2.HTTPError as error:
-        raise answer.interrupted(connection_failure(worker, error, is_under_way=True)) from error
-    except UNREADABLE as error:
-        said = read_error(502, "its stream cannot be read")
-        raise answer.interrupted(failure(worker, said)) from error
-
-
-def _deltas(events: Iterable[Event], answer: MessagesAnswer) -> Iterator[Delta]:
-    for name, data in events:
-        if data[:1] == b"{":
-            said = json.loads(data)
-            yield from answer.feed(said if "type" in said else {"type": name, **said})
 
 
 def _import_anthropic() -> Any:

@@ -39,6 +39,14 @@ class ChatAnswer:
         self._usage: Any = None
         self._model: str | None = None
 
+    def event(self, name: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The data of a server-sent event as ``feed`` takes it."""
+        return {"error": said} if name == "error" and "error" not in said else said
+
+    def is_one(self, said: Mapping[str, Any]) -> bool:
+        """Whether this is an answer in one piece, or an error in the form of one."""
+        return bool(said.get("choices") or said.get("error"))
+
     def feed(self, chunk: Mapping[str, Any]) -> list[Delta]:
         """Takes the next chunk. Raises ``WorkerError`` when it is an error."""
         if chunk.get("error"):

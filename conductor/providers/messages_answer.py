@@ -30,6 +30,14 @@ class MessagesAnswer:
         self._stop_reason: str | None = None
         self._refusal = ""
 
+    def event(self, name: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The data of a server-sent event as ``feed`` takes it."""
+        return said if "type" in said else {"type": name, **said}
+
+    def is_one(self, said: Mapping[str, Any]) -> bool:
+        """Whether this can be an answer in one piece; any other object is an answer that never ended."""
+        return True
+
     def feed(self, event: Mapping[str, Any]) -> list[Delta]:
         """Takes the next event. Raises ``WorkerError`` when it is an error."""
         match event.get("type"):

@@ -8,24 +8,21 @@ has the one policy.
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 
 from conductor.providers.adapting import Adaptations, Refused
+from conductor.providers.answering import Connections, answered
 from conductor.providers.base import Call, Completion, Delta, Notice, Worker, WorkerError
 from conductor.providers.chat_answer import ChatAnswer
-from conductor.providers.failures import failure, read_error
+from conductor.providers.failures import read_error
 from conductor.providers.keys import key_for
 from conductor.providers.profiles import SAMPLING, Profile, profile_of
-from conductor.providers.prompt_cuts import cut_note
-from conductor.providers.sse import UNREADABLE, Event, SseDecoder
-from conductor.providers.transport import connection_failure, http_client
+from conductor.providers.transport import connection_failure
 
 if TYPE_CHECKING:
     import openai
@@ -40,7 +37,7 @@ class OpenAIChat:
 
     def __init__(self) -> None:
         self._clients: dict[tuple[str, str, bool], openai.AsyncOpenAI] = {}
-        self._http: dict[bool, httpx2.AsyncClient] = {}
+        self._connections = Connections()
         self._adaptations = Adaptations()
 
     async def stream(self, call: Call) -> AsyncIterator[Delta | Notice | Completion]:
@@ -50,17 +47,9 @@ class OpenAIChat:
         body, notes = chat_body(call, profile)
         response, adapted = await self._adaptations.send(worker, body, partial(_send, client, worker))
         answer = ChatAnswer(worker, think_tags=profile.think_tags)
-        try:
-            async with aclosing(_read(response, answer, worker)) as deltas_read:
-                async for delta in deltas_read:
-                    yield delta
-        finally:
-            await response.aclose()
-        deltas, completion = answer.completion(notes=(*notes, *adapted))
-        for delta in deltas:
-            yield delta
-        cut = cut_note(profile, call, completion.usage)
-        yield replace(completion, notes=(*completion.notes, cut), prompt_cut=True) if cut else completion
+        async with aclosing(answered(call, profile, response, answer, (*notes, *adapted))) as items:
+            async for item in items:
+                yield item
 
     def learnt(self, worker: Worker) -> tuple[str, ...]:
         """What the worker's server has refused so far, in words."""
@@ -69,9 +58,7 @@ class OpenAIChat:
     async def close(self) -> None:
         """Closes every connection."""
         self._clients.clear()
-        for client in self._http.values():
-            await client.aclose()
-        self._http.clear()
+        await self._connections.close()
 
     async def _client(self, worker: Worker) -> openai.AsyncOpenAI:
         key = key_for(worker) or NO_KEY
@@ -79,9 +66,7 @@ class OpenAIChat:
         if place not in self._clients:
             # The import takes about a second; the page must not stand still meanwhile.
             sdk = await asyncio.to_thread(_import_openai)
-            http = self._http.setdefault(
-                worker.from_operator, http_client(from_operator=worker.from_operator)
-            )
+            http = self._connections.http(from_operator=worker.from_operator)
             client = sdk.AsyncOpenAI(api_key=key, base_url=place[0], max_retries=0, http_client=http)
             if worker.base_url is not None:
                 # The environment's organisation is for the vendor itself, not for every server like it.
@@ -149,44 +134,6 @@ async def _send(client: openai.AsyncOpenAI, worker: Worker, body: Mapping[str, A
         raise Refused(read_error(error.status_code, response.content, response.headers)) from error
     except sdk.APIConnectionError as error:
         raise connection_failure(worker, error) from error
-
-
-async def _read(response: httpx2.Response, answer: ChatAnswer, worker: Worker) -> AsyncGenerator[Delta, None]:
-    try:
-        if "event-stream" not in response.headers.get("content-type", ""):
-            for delta in _whole(await response.aread(), answer, worker):
-                yield delta
-            return
-        decoder = SseDecoder()
-        async with aclosing(response.aiter_bytes()) as pieces:
-            async for piece in pieces:
-                for delta in _deltas(decoder.feed(piece), answer):
-                    yield delta
-        for delta in _deltas(decoder.flush(), answer):
-            yield delta
-    except httpx2.HTTPError as error:
-        raise answer.interrupted(connection_failure(worker, error, is_under_way=True)) from error
-    except UNREADABLE as error:
-        said = read_error(502, "its stream cannot be read")
-        raise answer.interrupted(failure(worker, said)) from error
-
-
-def _deltas(events: Iterable[Event], answer: ChatAnswer) -> Iterator[Delta]:
-    for name, data in events:
-        if data[:1] == b"{":
-            said = json.loads(data)
-            yield from answer.feed({"error": said} if name == "error" and "error" not in said else said)
-
-
-def _whole(content: bytes, answer: ChatAnswer, worker: Worker) -> list[Delta]:
-    """An answer in one piece: asked for, or from a server that does not stream."""
-    try:
-        body = json.loads(content)
-    except UNREADABLE:
-        body = None
-    if not isinstance(body, dict) or not (body.get("choices") or body.get("error")):
-        raise failure(worker, read_error(502, content))
-    return answer.feed(body)
 
 
 def _import_openai() -> Any:
