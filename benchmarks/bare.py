@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import aiohttp
 
 from benchmarks.shapes import Shape, Speed
-from benchmarks.stage import PROMPT
+from benchmarks.stage import PROMPT, backend, scripted_server
+from conductor.service import Studio
 
 
 class Bare:
@@ -61,3 +66,11 @@ class Bare:
                         if choices and (piece := choices[0]["delta"].get("content")):
                             parts.append(piece)
         return "".join(parts)
+
+
+@asynccontextmanager
+async def ours_and_bare(speed: Speed) -> AsyncIterator[tuple[Studio, Bare]]:
+    """Our backend and the floor on one scripted server, to be measured in turn."""
+    with scripted_server() as server, tempfile.TemporaryDirectory() as folder:
+        async with backend(Path(folder), server, speed) as studio, Bare(server.url, speed) as floor:
+            yield studio, floor

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
-from benchmarks.bare import Bare
+from benchmarks.bare import ours_and_bare
 from benchmarks.machine import Patience, own_cpu_s
 from benchmarks.rows import Bar, Plan, Row, Series
 from benchmarks.shapes import SHAPES, Speed, critical_path_s
-from benchmarks.stage import backend, check, check_texts, run, scripted_server
+from benchmarks.stage import check, check_texts, run
 
 SAYS = "200 workflows of 5 calls at once, beside bare aiohttp (fan-out 1+3+1, 500 ms, 40 tokens, 20 ms each)"
 BAR = "≥ 20 workflows/s"
@@ -31,23 +29,22 @@ async def _measure(plan: Plan) -> list[Row]:
     ours: list[float] = []
     bare: list[float] = []
     cpu_ms: list[float] = []
-    with scripted_server() as server, tempfile.TemporaryDirectory() as folder:
-        async with backend(Path(folder), server, BURST) as studio, Bare(server.url, BURST) as floor:
-            await asyncio.gather(run(studio, SHAPE, "warm"), floor.run(SHAPE))
-            for number in range(plan.times(2, 5)):
-                await patience.quiet()
-                start = time.perf_counter()
-                all_texts = await asyncio.gather(*(floor.run(SHAPE) for _ in range(AT_ONCE)))
-                bare.append(AT_ONCE / (time.perf_counter() - start))
-                for texts in all_texts:
-                    check_texts(texts, SHAPE, BURST)
-                await patience.quiet()
-                start, before = time.perf_counter(), own_cpu_s()
-                labels = [f"b{number}.{each}" for each in range(AT_ONCE)]
-                run_ids = await asyncio.gather(*(run(studio, SHAPE, label) for label in labels))
-                ours.append(AT_ONCE / (time.perf_counter() - start))
-                cpu_ms.append((own_cpu_s() - before) / (AT_ONCE * len(SHAPE)) * 1000)
-                await check(studio, run_ids, SHAPE, BURST)
+    async with ours_and_bare(BURST) as (studio, floor):
+        await asyncio.gather(run(studio, SHAPE, "warm"), floor.run(SHAPE))
+        for number in range(plan.times(2, 5)):
+            await patience.quiet()
+            start = time.perf_counter()
+            all_texts = await asyncio.gather(*(floor.run(SHAPE) for _ in range(AT_ONCE)))
+            bare.append(AT_ONCE / (time.perf_counter() - start))
+            for texts in all_texts:
+                check_texts(texts, SHAPE, BURST)
+            await patience.quiet()
+            start, before = time.perf_counter(), own_cpu_s()
+            labels = [f"b{number}.{each}" for each in range(AT_ONCE)]
+            run_ids = await asyncio.gather(*(run(studio, SHAPE, label) for label in labels))
+            ours.append(AT_ONCE / (time.perf_counter() - start))
+            cpu_ms.append((own_cpu_s() - before) / (AT_ONCE * len(SHAPE)) * 1000)
+            await check(studio, run_ids, SHAPE, BURST)
     floor_per_s = Series(tuple(bare), is_more_better=True)
     most = AT_ONCE / critical_path_s(SHAPE, BURST)
     beside = (

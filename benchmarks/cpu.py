@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
-from benchmarks.bare import Bare
+from benchmarks.bare import ours_and_bare
 from benchmarks.machine import Patience, own_cpu_s
 from benchmarks.rows import Bar, Plan, Row, Series
 from benchmarks.shapes import SHAPES, Speed
-from benchmarks.stage import backend, check, check_texts, run, scripted_server
+from benchmarks.stage import check, check_texts, run
 
 SAYS = "CPU per step, 200 tokens streamed and stored, beside bare aiohttp (chain of 5, 1,000 tokens/s)"
 BAR = "≤ 25 ms"
@@ -31,17 +29,16 @@ async def _measure(plan: Plan) -> list[Row]:
     patience = Patience(plan.patience_s)
     ours: list[float] = []
     bare: list[float] = []
-    with scripted_server() as server, tempfile.TemporaryDirectory() as folder:
-        async with backend(Path(folder), server, STRESS) as studio, Bare(server.url, STRESS) as floor:
-            for number in range(plan.times(5, 15) + 2):
-                await patience.quiet()
-                run_id, ours_ms = await _per_step_ms(partial(run, studio, SHAPE, f"r{number}"))
-                texts, bare_ms = await _per_step_ms(partial(floor.run, SHAPE))
-                await check(studio, [run_id], SHAPE, STRESS)
-                check_texts(texts, SHAPE, STRESS)
-                if number >= 2:  # the first two load what is loaded once
-                    ours.append(ours_ms)
-                    bare.append(bare_ms)
+    async with ours_and_bare(STRESS) as (studio, floor):
+        for number in range(plan.times(5, 15) + 2):
+            await patience.quiet()
+            run_id, ours_ms = await _per_step_ms(partial(run, studio, SHAPE, f"r{number}"))
+            texts, bare_ms = await _per_step_ms(partial(floor.run, SHAPE))
+            await check(studio, [run_id], SHAPE, STRESS)
+            check_texts(texts, SHAPE, STRESS)
+            if number >= 2:  # the first two load what is loaded once
+                ours.append(ours_ms)
+                bare.append(bare_ms)
     floor_ms = Series(tuple(bare))
     beside = f"bare aiohttp {floor_ms.said(unit='ms')}, {patience.said()}"
     row = Row.of(
