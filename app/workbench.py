@@ -142,7 +142,7 @@ def _draw_around(
     with places.inspector:
         inspector.draw(subject)
     with places.below, resources.errors_shown():
-        match _panel(("table", "conductor", "time", "lineage")):
+        match _panel("run", ("table", "conductor", "time", "lineage")):
             case "table":
                 editor_table.draw(source=run.run_id, base=base, workflow=workflow, workers=workers)
             case "conductor":
@@ -188,13 +188,13 @@ def _draw_sketch(sketch: state.Sketch, places: Places) -> None:
     with places.inspector:
         inspector.draw(Subject("sketch", sketch.workflow, workflow, None, drafted, workers))
     with places.below:
-        if _panel(("table", "conductor")) == "table":
+        if _panel("sketch", ("table", "conductor")) == "table":
             editor_table.draw(source="sketch", base=sketch.workflow, workflow=workflow, workers=workers)
         else:
             conductor_card.draw(sketch.plan)
 
 
-def _panel(panels: tuple[str, ...]) -> str:
+def _panel(source: str, panels: tuple[str, ...]) -> str:
     """Which of the panels below the graph is open; the others cost nothing."""
     chosen = st.segmented_control(
         text("studio.panels"),
@@ -202,7 +202,7 @@ def _panel(panels: tuple[str, ...]) -> str:
         default=panels[0],
         required=True,
         format_func=lambda panel: option(text(f"studio.panel_{panel}")),
-        key=f"workbench.panel.{len(panels)}",
+        key=f"workbench.panel.{source}",
         label_visibility="collapsed",
     )
     return str(chosen)

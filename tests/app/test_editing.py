@@ -53,7 +53,7 @@ def test_both_branches_stay_when_the_original_is_edited_twice(page: Page, backen
     at = instruct(selected(page(run=first), "s1", "edit"), "s1", "Second way")
     at = rerun(at, backend)
     assert [backend.run(each).parent_run for each in backend.runs()] == [None, first, first]
-    at.get_by_key("workbench.panel.3").set_value("lineage").run()
+    at.get_by_key("workbench.panel.run").set_value("lineage").run()
     said = texts(at)
     assert "Original" in said and "First way" in said and "Second way" in said
     assert any(f"run={first}" in link.proto.query_string for link in at.page_link)

@@ -333,7 +333,7 @@ def test_a_click_in_the_graph_opens_the_inspector(page: Page, backend: Backend) 
 
 def test_the_conductor_s_card_keeps_its_text_and_its_self_report_apart(page: Page, backend: Backend) -> None:
     at = started(page, backend)
-    at.get_by_key("workbench.panel.3").set_value("conductor").run()
+    at.get_by_key("workbench.panel.run").set_value("conductor").run()
     plan = backend.run(opened(at)).plan
     assert "A self-report" in texts(at)
     assert {plan.raw_text, plan.reasoning} <= {code.value for code in at.code}

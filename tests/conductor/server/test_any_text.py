@@ -39,6 +39,7 @@ BODIES: dict[tuple[str, str], list[dict[str, Any]]] = {
         {key: RUN[key] for key in ("prompt", "messages", "conductor", "pool", "workers")}
     ],
     ("post", "/api/runs"): [RUN, {**RUN, "workflow": {"steps": STEPS}}, {**RUN, "plan_id": "plan_none"}],
+    ("post", "/api/runs/export"): [{"run_ids": ["RUN"], "format": "csv"}],
     ("post", "/api/runs/{run_id}/fork"): [
         {
             "edits": [
